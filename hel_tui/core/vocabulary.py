@@ -1,0 +1,143 @@
+"""Words the inside of the core shares: messages, tool definitions, calls and what came of them.
+
+Pure data and one protocol, so that models, tools, mcp, permissions and context need not know each other.
+Not here: what crosses the door to a screen (protocol).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+Json = dict[str, Any]
+
+Access = Literal["read", "write", "execute"]
+"""Permission class of a tool: what the access levels decide on (see permissions)."""
+
+CHARACTERS_PER_TOKEN = 4
+
+
+def estimate_tokens(text: str) -> int:
+    """Estimated tokens of `text`: characters / 4, rounded up."""
+    return -(-len(text) // CHARACTERS_PER_TOKEN)
+
+
+# ------------------------------------------------------------------- messages
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """One call the model asked for. `arguments` is JSON text as received ("{}" for none)."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class SystemMessage:
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class UserMessage:
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class AssistantMessage:
+    text: str = ""
+    reasoning: str = ""
+    calls: tuple[ToolCall, ...] = ()
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    """Provider fields that must go back unchanged with this message."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolMessage:
+    """The result of one call, as the model reads it."""
+
+    call_id: str
+    name: str
+    text: str
+    failed: bool = False
+
+
+Message = SystemMessage | UserMessage | AssistantMessage | ToolMessage
+
+
+# ---------------------------------------------------------------------- tools
+
+
+@dataclass(frozen=True, slots=True)
+class ToolDefinition:
+    """What a model is told of a tool: `parameters` is a JSON Schema object."""
+
+    name: str
+    description: str
+    parameters: Json
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a tool call came to. `text` is for the model: a result, or a sentence it can act on."""
+
+    text: str
+    failed: bool = False
+    cancelled: bool = False
+    full: str | None = None
+    """The whole text where `text` is only head and tail of it."""
+    saved: tuple[Path, ...] = ()
+    """Files of the session that hold large or binary parts."""
+
+
+ProgressFn = Callable[[float, float | None, str], None]
+"""(progress, total or None, message)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Invocation:
+    """The surroundings of one call."""
+
+    call_id: str
+    on_progress: ProgressFn = lambda _progress, _total, _message: None
+
+
+class Tool(Protocol):
+    """Anything the model can call: a built-in, a loader, a tool of an MCP server."""
+
+    @property
+    def server(self) -> str:
+        """Name of the server; empty for a built-in."""
+
+    @property
+    def raw(self) -> str:
+        """The name a person sees; on a server, the name on the wire."""
+
+    @property
+    def access(self) -> Access: ...
+
+    @property
+    def definition(self) -> ToolDefinition: ...
+
+    @property
+    def claims(self) -> tuple[str, ...]:
+        """What the server says of the tool (annotations), as short phrases."""
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a person should know before approving."""
+
+    def subject(self, arguments: Json) -> str:
+        """What a permission rule's pattern is matched against: a path, a command line, else ""."""
+
+    def summary(self, arguments: Json) -> str:
+        """The arguments that matter, one line."""
+
+    async def preview(self, arguments: Json) -> str:
+        """A unified diff of what the call would change; empty when it is no edit. Never raises."""
+
+    async def run(self, arguments: Json, invocation: Invocation) -> Outcome:
+        """Do it. Failures are outcomes. Cancelling the task cancels the call."""
