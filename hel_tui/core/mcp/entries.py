@@ -1,0 +1,72 @@
+"""One configured server: the entry as read from a file, and what is launched after expansion.
+
+Data only. Not here: reading files (config), trust (permissions), processes (process).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from hel_tui.core.vocabulary import Json
+
+Scope = Literal["command line", "local", "project", "user"]
+Transport = Literal["stdio", "http", "sse"]
+
+DEFAULT_TIMEOUT = 300.0
+"""Seconds a call may wait."""
+DEFAULT_STARTUP_TIMEOUT = 30.0
+"""Seconds after which a starting server is shown as slow."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerEntry:
+    """A valid entry of a server file, variables not yet expanded."""
+
+    name: str
+    scope: Scope
+    file: Path
+    transport: Transport
+    definition: Json
+    """The entry as parsed: what trust is bound to."""
+    command: str = ""
+    args: tuple[str, ...] = ()
+    env: tuple[tuple[str, str], ...] = ()
+    cwd: str = ""
+    """As written; empty means `default_cwd`."""
+    default_cwd: Path = Path()
+    url: str = ""
+    headers: tuple[tuple[str, str], ...] = ()
+    timeout: float = DEFAULT_TIMEOUT
+    startup_timeout: float = DEFAULT_STARTUP_TIMEOUT
+    enabled: bool = True
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    always_load: bool = False
+    trust_annotations: bool = False
+    reconnect: bool = True
+    parallel: bool = False
+    roots: bool = True
+    elicitation: bool = True
+    sampling: bool = False
+    utility_tools: bool = False
+    watch: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """A stdio server ready to be started: everything expanded."""
+
+    command: str
+    args: tuple[str, ...]
+    env: tuple[tuple[str, str], ...]
+    """What the entry adds on top of the safe base environment."""
+    cwd: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Unset:
+    """The entry cannot be started: variables without value and without default."""
+
+    names: tuple[str, ...] = field(default=())

@@ -1,0 +1,254 @@
+"""The one view state of the screen, and how events change it.
+
+`reduce` is pure but for the state it is given: it says what changed, and the app repaints just that.
+Not here: focus, scroll and filters (the widgets' own), and anything that lives in the core.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from hel_tui.core import protocol as p
+
+
+@dataclass(slots=True)
+class UserItem:
+    key: str
+    text: str
+
+
+@dataclass(slots=True)
+class AnswerItem:
+    """Markdown that streams in. `version` grows with every delta."""
+
+    key: str
+    text: str = ""
+    reasoning: bool = False
+    done: bool = False
+    version: int = 0
+
+
+@dataclass(slots=True)
+class CallItem:
+    key: str
+    """The call's id."""
+    server: str
+    tool: str
+    summary: str
+    by_hand: bool = False
+    state: p.CallState = "queued"
+    seconds: float = 0.0
+    preview: str = ""
+    lines: int = 0
+    progress: float | None = None
+    total: float | None = None
+    message: str = ""
+    began: float = 0.0
+    """time.monotonic() when it began to run; 0 before."""
+    version: int = 0
+
+
+@dataclass(slots=True)
+class NoticeItem:
+    key: str
+    severity: p.Severity
+    text: str
+    source: str = ""
+
+
+Item = UserItem | AnswerItem | CallItem | NoticeItem
+
+
+@dataclass(slots=True)
+class ViewState:
+    session_id: str = ""
+    project: str = ""
+    version: str = ""
+    access: p.AccessLevel = "confirm"
+    model: p.ModelChanged = field(default_factory=lambda: p.ModelChanged(label=""))
+    usage: p.UsageChanged | None = None
+    items: list[Item] = field(default_factory=list)
+    by_key: dict[str, Item] = field(default_factory=dict)
+    servers: dict[str, p.ServerChanged] = field(default_factory=dict)
+    tools: p.ToolsChanged | None = None
+    questions: list[p.Question] = field(default_factory=list)
+    queued: tuple[str, ...] = ()
+    turn: int = 0
+    busy: bool = False
+    step: int = 0
+    turn_began: float = 0.0
+    retrying: p.Retrying | None = None
+    closing: tuple[str, ...] | None = None
+    failed: str = ""
+    stopped: bool = False
+    serial: int = 0
+
+
+@dataclass(slots=True)
+class Changes:
+    """What a batch of events touched; the app repaints each part at most once."""
+
+    items: set[str] = field(default_factory=set)
+    """Keys of items that are new or changed."""
+    header: bool = False
+    servers: bool = False
+    tools: bool = False
+    questions: bool = False
+    queue: bool = False
+    turn: bool = False
+    cleared: bool = False
+    ended: bool = False
+    toasts: list[p.Notice] = field(default_factory=list)
+
+
+def _add(state: ViewState, changes: Changes, item: Item) -> None:
+    state.items.append(item)
+    state.by_key[item.key] = item
+    changes.items.add(item.key)
+
+
+def _note(state: ViewState, changes: Changes, severity: p.Severity, text: str, source: str = "") -> None:
+    state.serial += 1
+    _add(state, changes, NoticeItem(f"note-{state.serial}", severity, text, source))
+
+
+def _answer(state: ViewState, changes: Changes, key: str, text: str, reasoning: bool) -> None:
+    item = state.by_key.get(key)
+    if not isinstance(item, AnswerItem):
+        item = AnswerItem(key, reasoning=reasoning)
+        _add(state, changes, item)
+    item.text += text
+    item.version += 1
+    changes.items.add(key)
+
+
+def _call_changed(state: ViewState, changes: Changes, event: p.CallChanged) -> None:
+    item = state.by_key.get(event.call_id)
+    if not isinstance(item, CallItem):
+        return
+    if event.state == "running" and item.state != "running":
+        item.began = time.monotonic()
+    item.state, item.seconds, item.preview, item.lines = (
+        event.state,
+        event.seconds,
+        event.preview,
+        event.lines,
+    )
+    item.version += 1
+    changes.items.add(event.call_id)
+
+
+def _turn_ended(state: ViewState, changes: Changes, event: p.TurnEnded) -> None:
+    state.busy, state.retrying, state.step = False, None, 0
+    changes.turn = True
+    if event.message:
+        severity: p.Severity = "error" if event.reason == "failed" else "warning"
+        _note(state, changes, "info" if event.reason == "done" else severity, event.message)
+
+
+def reduce(state: ViewState, events: Iterable[p.Event]) -> Changes:
+    """Apply `events` to `state` in order and say what to repaint."""
+    changes = Changes()
+    for event in events:
+        _apply(state, changes, event)
+    return changes
+
+
+def _apply(state: ViewState, changes: Changes, event: p.Event) -> None:
+    match event:
+        case p.TextDelta():
+            _answer(state, changes, event.item, event.text, reasoning=False)
+        case p.ReasoningDelta():
+            _answer(state, changes, event.item, event.text, reasoning=True)
+        case p.TextDone():
+            if isinstance(item := state.by_key.get(event.item), AnswerItem):
+                item.done = True
+                item.version += 1
+                changes.items.add(event.item)
+        case p.CallStarted():
+            _add(
+                state,
+                changes,
+                CallItem(event.call_id, event.server, event.tool, event.summary, event.by_hand),
+            )
+        case p.CallChanged():
+            _call_changed(state, changes, event)
+        case p.CallProgress():
+            if isinstance(call := state.by_key.get(event.call_id), CallItem):
+                call.progress, call.total, call.message = event.progress, event.total, event.message
+                call.version += 1
+                changes.items.add(event.call_id)
+        case p.ServerChanged():
+            state.servers[event.name] = event
+            state.servers = dict(sorted(state.servers.items()))
+            changes.servers = True
+        case p.ServerGone():
+            state.servers.pop(event.name, None)
+            changes.servers = True
+        case p.ToolsChanged():
+            state.tools = event
+            changes.tools = True
+        case p.UsageChanged():
+            state.usage = event
+            changes.header = True
+        case p.TurnStarted():
+            state.turn, state.busy, state.step = event.turn, True, 0
+            state.turn_began = time.monotonic()
+            changes.turn = True
+            if event.text:
+                _add(state, changes, UserItem(f"user-{event.turn}", event.text))
+        case p.StepStarted():
+            state.step, state.retrying = event.step, None
+            changes.turn = True
+        case p.TurnEnded():
+            _turn_ended(state, changes, event)
+        case p.Retrying():
+            state.retrying = event
+            changes.turn = True
+        case p.Asked():
+            state.questions.append(event.question)
+            changes.questions = True
+        case p.QuestionClosed():
+            state.questions = [q for q in state.questions if q.id != event.question_id]
+            changes.questions = True
+        case p.Queued():
+            state.queued = event.texts
+            changes.queue = True
+        case p.Notice():
+            _note(state, changes, event.severity, event.text, event.source)
+            if event.severity != "info":
+                changes.toasts.append(event)
+        case _:
+            _apply_session(state, changes, event)
+
+
+def _apply_session(state: ViewState, changes: Changes, event: p.Event) -> None:
+    """The rare ones: session, model, end."""
+    changes.header = True
+    match event:
+        case p.SessionStarted():
+            state.session_id, state.project = event.session_id, event.project
+            state.access, state.version = event.access, event.version
+        case p.ModelChanged():
+            state.model = event
+        case p.AccessChanged():
+            state.access = event.level
+        case p.Cleared():
+            state.session_id = event.session_id
+            state.items.clear()
+            state.by_key.clear()
+            state.usage = None
+            changes.cleared = True
+        case p.CoreFailed():
+            state.failed = event.report
+            changes.ended = True
+        case p.Closing():
+            state.closing = event.waiting
+            changes.ended = True
+        case p.Stopped():
+            state.stopped = True
+            changes.ended = True
+        case _:
+            pass
