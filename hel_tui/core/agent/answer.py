@@ -1,0 +1,55 @@
+"""One answer as it arrives: passed on to the screen piece by piece, kept whole for the history.
+
+Not here: what comes after it (turn), how it is drawn (a screen).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from hel_tui.core.models.types import CallPart, Finish, Part, ReasoningPart, RetryPart, TextPart
+from hel_tui.core.protocol import Event, ReasoningDelta, Retrying, TextDelta, TextDone
+
+
+class Answer:
+    """What arrives of one answer, passed on to the screen."""
+
+    def __init__(self, emit: Callable[[Event], None], turn: int, next_item: Callable[[], str]) -> None:
+        self._emit = emit
+        self._turn = turn
+        self._next_item = next_item
+        self._open: tuple[str, type] | None = None
+        self._pieces: list[str] = []
+        self.finish: Finish | None = None
+
+    @property
+    def text(self) -> str:
+        """The text so far."""
+        return "".join(self._pieces)
+
+    def take(self, part: Part) -> None:
+        """The next part of the stream."""
+        match part:
+            case TextPart(text):
+                self._pieces.append(text)
+                self._emit(TextDelta(self._turn, self._item(TextPart), text))
+            case ReasoningPart(text):
+                self._emit(ReasoningDelta(self._turn, self._item(ReasoningPart), text))
+            case RetryPart(attempt, of, delay, why):
+                self._emit(Retrying(self._turn, attempt, of, delay, why))
+            case CallPart():
+                self.close()
+            case Finish():
+                self.finish = part
+
+    def _item(self, kind: type) -> str:
+        if self._open is None or self._open[1] is not kind:
+            self.close()
+            self._open = (self._next_item(), kind)
+        return self._open[0]
+
+    def close(self) -> None:
+        """No more text for the item that is open."""
+        if self._open is not None:
+            self._emit(TextDone(self._turn, self._open[0]))
+            self._open = None

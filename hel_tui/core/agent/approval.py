@@ -1,0 +1,152 @@
+"""May this call run? The policy's word, and the person's where the policy asks.
+
+Not here: rules and levels (permissions), running (calls).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from hel_tui.core.agent.arguments import changed_since, parse_arguments, shown
+from hel_tui.core.agent.gates import Checked, Policy, Record
+from hel_tui.core.agent.ledger import Card, Ledger
+from hel_tui.core.protocol import ApprovalAnswer, ApprovalQuestion, CallState, Event, Notice
+from hel_tui.core.questions import Desk, question_id
+from hel_tui.core.vocabulary import Json
+
+NOT_EXECUTED = "Not executed: the person stopped the turn."
+
+
+@dataclass(slots=True)
+class Refused(Exception):
+    """The call ends here, without having run; the sentence is its result."""
+
+    sentence: str
+    state: CallState = "refused"
+
+
+class Approver:
+    """Decides on calls, one question at a time and in call order."""
+
+    def __init__(
+        self,
+        *,
+        policy: Policy,
+        desk: Desk,
+        ledger: Ledger,
+        emit: Callable[[Event], None],
+        record: Record,
+        answerable: bool,
+    ) -> None:
+        """`answerable` is False when nobody can approve (headless): what would ask is refused."""
+        self._policy = policy
+        self._desk = desk
+        self._ledger = ledger
+        self._emit = emit
+        self._record = record
+        self._answerable = answerable
+        self._asking = asyncio.Lock()
+        self._last: dict[tuple[str, str], Json] = {}
+        self.stopped = False
+        """The person denied a call and the turn with it."""
+        self.refusals = 0
+        """Calls that did not run for want of permission, over the session."""
+
+    def runs_unasked(self, checked: Checked) -> bool:
+        """Whether the policy lets the call run without a question."""
+        return self._policy.decide(checked.tool, checked.arguments).action == "run"
+
+    async def permit(self, card: Card, checked: Checked) -> Checked:
+        """The call as it may run (a person may have changed its arguments), or `Refused`."""
+        verdict = self._policy.decide(checked.tool, checked.arguments)
+        if verdict.action == "run" or (card.trusted and verdict.action == "ask"):
+            permitted, decision = checked, "run"
+        elif verdict.action == "refuse" or not self._answerable:
+            raise self._refused(checked, verdict.action, verdict.sentence)
+        else:
+            permitted, decision = await self._approved(card, checked)
+        self._trace(permitted, decision, executed=True)
+        self._last[permitted.tool.server, permitted.tool.raw] = permitted.arguments
+        return permitted
+
+    def block(self, checked: Checked, reason: str) -> Refused:
+        """A hook said no."""
+        return self._refused(checked, "blocked by a hook", f"A hook blocked this call: {reason}")
+
+    async def _approved(self, card: Card, checked: Checked) -> tuple[Checked, str]:
+        self._ledger.state(card, "waiting")
+        async with self._asking:
+            if self.stopped:
+                raise Refused(NOT_EXECUTED)
+            question = await self._question(card, checked)
+            answer = await self._desk.ask(question)
+        if not isinstance(answer, ApprovalAnswer):
+            why = "Nobody approved this call, so it was not executed."
+            raise self._refused(checked, "not answered", why)
+        comment = f" The person says: {answer.comment}" if answer.comment.strip() else ""
+        if answer.decision in ("deny", "stop"):
+            self.stopped = answer.decision == "stop"
+            why = f"The person refused this call; it was not executed.{comment}"
+            raise self._refused(checked, answer.decision, why)
+        permitted = self._edited(checked, answer)
+        if permitted is not checked:
+            card.remarks.append("The person changed the arguments to: " + shown(permitted.arguments))
+        elif answer.decision in ("session", "project"):
+            rule = question.session_rule if answer.decision == "session" else question.project_rule
+            if problem := self._policy.remember(rule, answer.decision, checked.tool):
+                self._emit(Notice("warning", problem))
+        if comment:
+            card.remarks.append(comment.strip())
+        return permitted, answer.decision
+
+    def _edited(self, checked: Checked, answer: ApprovalAnswer) -> Checked:
+        if answer.arguments is None:
+            return checked
+        arguments = parse_arguments(answer.arguments)
+        if isinstance(arguments, str):
+            raise self._refused(checked, "unreadable edit", arguments)
+        if arguments == checked.arguments:
+            return checked
+        verdict = self._policy.decide(checked.tool, arguments)
+        if verdict.action == "refuse":
+            raise self._refused(checked, "refuse", verdict.sentence)
+        return replace(checked, arguments=arguments)
+
+    async def _question(self, card: Card, checked: Checked) -> ApprovalQuestion:
+        tool, arguments = checked.tool, checked.arguments
+        diff = await tool.preview(arguments)
+        self._ledger.diff(card, diff)
+        return ApprovalQuestion(
+            id=question_id(),
+            call_id=checked.call_id,
+            server=tool.server,
+            tool=tool.raw,
+            arguments=shown(arguments),
+            diff=diff,
+            changed=changed_since(self._last.get((tool.server, tool.raw)), arguments),
+            claims=tool.claims,
+            warnings=tool.warnings,
+            session_rule=self._policy.session_rule(tool, arguments),
+            project_rule=self._policy.project_rule(tool, arguments),
+        )
+
+    def _refused(self, checked: Checked, decision: str, sentence: str) -> Refused:
+        self.refusals += 1
+        self._trace(checked, decision, executed=False)
+        return Refused(sentence)
+
+    def _trace(self, checked: Checked, decision: str, *, executed: bool) -> None:
+        self._record.write(
+            "permission",
+            {
+                "id": checked.call_id,
+                "name": checked.name,
+                "server": checked.tool.server,
+                "access": checked.tool.access,
+                "arguments": checked.arguments,
+                "decision": decision,
+                "executed": executed,
+            },
+        )

@@ -1,0 +1,197 @@
+"""The calls of one model response: lookup, loaded?, hooks, permission, run, hooks, result.
+
+Built-in, server and hand-made calls take this one path. Results come back one per call id, in request
+order, failures included. Not here: what the model is asked next (turn), who may approve (approval).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from hel_tui.core.agent.approval import NOT_EXECUTED, Approver, Refused
+from hel_tui.core.agent.arguments import parse_arguments, shown
+from hel_tui.core.agent.gates import Checked, Hooks, Record
+from hel_tui.core.agent.ledger import Card, Ledger
+from hel_tui.core.agent.registry import Registry
+from hel_tui.core.protocol import Event, Notice
+from hel_tui.core.vocabulary import Invocation, Outcome, ToolCall, ToolMessage
+
+CANCELLED = "The call was cancelled by the person. It may have taken effect in part."
+REMARK_AT = (3, 5, 8)
+"""Identical calls in a row after which the model, and at the last of them the person, is told."""
+
+
+class Caller:
+    """Runs calls for one session. Lives in the core's loop."""
+
+    def __init__(
+        self,
+        *,
+        registry: Registry,
+        approver: Approver,
+        hooks: Hooks,
+        ledger: Ledger,
+        emit: Callable[[Event], None],
+        record: Record,
+    ) -> None:
+        self._registry = registry
+        self._approver = approver
+        self._hooks = hooks
+        self._ledger = ledger
+        self._emit = emit
+        self._record = record
+        self._running: dict[str, asyncio.Task[Outcome]] = {}
+        self._repeated: tuple[str, str, int] = ("", "", 0)
+        self.performed = 0
+        """Calls that reached their tool, over the session."""
+
+    @property
+    def stopped(self) -> bool:
+        """The person denied a call and the turn with it."""
+        return self._approver.stopped
+
+    def interrupt(self) -> bool:
+        """Cancel what runs or waits; say whether there was anything."""
+        tasks = [task for task in self._running.values() if not task.done()]
+        for task in tasks:
+            task.cancel()
+        return bool(tasks)
+
+    async def perform(
+        self,
+        turn: int,
+        calls: Sequence[ToolCall],
+        offered: frozenset[str],
+        keep: Callable[[ToolMessage], None],
+    ) -> None:
+        """Run all calls of one response and hand each result to `keep`, in request order.
+
+        `offered` are the names its request carried: only those can be called.
+        """
+        self._approver.stopped = False
+        cards = [self._ledger.open(turn, call, self._registry.get(call.name)) for call in calls]
+        for group in self._groups(cards, offered):
+            outcomes = await asyncio.gather(*(self._one(card, offered) for card in group))
+            for card, outcome in zip(group, outcomes, strict=True):
+                keep(ToolMessage(card.call.id, card.call.name, outcome.text, outcome.failed))
+
+    async def by_hand(self, turn: int, call_id: str, target: str, arguments: str, trusted: bool) -> Outcome:
+        """A call the person typed; `trusted` when typing it was the approval."""
+        self._approver.stopped = False
+        tool = self._registry.by_hand(target)
+        name = tool.definition.name if tool is not None else target
+        call = ToolCall(call_id, name, arguments.strip() or "{}")
+        card = self._ledger.open(turn, call, tool, by_hand=True, trusted=trusted)
+        return await self._one(card, frozenset({name}))
+
+    # ------------------------------------------------------------------ order
+
+    def _groups(self, cards: Sequence[Card], offered: frozenset[str]) -> list[list[Card]]:
+        """Neighbours that may run together, in order: reads, and tools of servers marked parallel."""
+        groups: list[list[Card]] = []
+        joins = False
+        for card in cards:
+            free = self._is_independent(card, offered)
+            if free and joins:
+                groups[-1].append(card)
+            else:
+                groups.append([card])
+            joins = free
+        return groups
+
+    def _is_independent(self, card: Card, offered: frozenset[str]) -> bool:
+        checked = card.checked
+        if checked is None or card.call.name not in offered:
+            return False
+        if checked.tool.access != "read" and not getattr(checked.tool, "parallel", False):
+            return False
+        return self._approver.runs_unasked(checked)
+
+    # --------------------------------------------------------------- one call
+
+    async def _one(self, card: Card, offered: frozenset[str]) -> Outcome:
+        task = asyncio.ensure_future(self._path(card, offered))
+        self._running[card.call.id] = task
+        try:
+            outcome = await asyncio.shield(task)
+        except asyncio.CancelledError:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+            card.state = "cancelled"
+            outcome = Outcome(CANCELLED, failed=True, cancelled=True)
+            own = asyncio.current_task()
+            if own is not None and own.cancelling():  # the turn ends, not just this call
+                self._ledger.finish(card, outcome)
+                raise
+        finally:
+            del self._running[card.call.id]
+        self._ledger.finish(card, outcome)
+        return outcome
+
+    async def _path(self, card: Card, offered: frozenset[str]) -> Outcome:
+        """The path of a call; every way to fail is an outcome."""
+        try:
+            if self._approver.stopped:
+                raise Refused(NOT_EXECUTED)
+            checked = self._require(card, offered)
+            if reason := await self._hooks.before(checked):
+                raise self._approver.block(checked, reason)
+            card.checked = await self._approver.permit(card, checked)
+            outcome = await self._run(card, card.checked)
+        except Refused as refusal:
+            card.state = refusal.state
+            return Outcome(refusal.sentence, failed=True)
+        card.state = "failed" if outcome.failed else "ok"
+        if card.remarks:
+            outcome = replace(outcome, text="\n\n".join([outcome.text, *card.remarks]))
+        return outcome
+
+    def _require(self, card: Card, offered: frozenset[str]) -> Checked:
+        """The call, looked up and readable, or `Refused` with the sentence for the model."""
+        name = card.call.name
+        if self._registry.get(name) is None:
+            near = self._registry.nearest(name)
+            hint = f" Did you mean {' or '.join(near)}?" if near else ""
+            raise Refused(f"There is no tool named {name}.{hint} The call was not executed.", "failed")
+        if name not in offered:
+            self._record.write("permission", {"name": name, "decision": "not loaded", "executed": False})
+            raise Refused(
+                f'{name} is not loaded. Call load_mcp_tool with names ["{name}"] first; '
+                "it can be called from the request after that. The call was not executed.",
+                "failed",
+            )
+        if card.checked is None:
+            problem = parse_arguments(card.call.arguments)
+            raise Refused(problem if isinstance(problem, str) else "The call could not be read.", "failed")
+        return card.checked
+
+    async def _run(self, card: Card, checked: Checked) -> Outcome:
+        tool, arguments = checked.tool, checked.arguments
+        if tool.access == "write" and not card.detail.diff:
+            self._ledger.diff(card, await tool.preview(arguments))
+        self._note_repeats(card, checked)
+        self._ledger.state(card, "running")
+        self.performed += 1
+        try:
+            outcome = await tool.run(arguments, Invocation(card.call.id, self._ledger.progress(card)))
+        except Exception as error:  # a bug in a tool must not end the conversation
+            self._record.write("note", {"text": f"{tool.raw} raised {type(error).__name__}: {error}"})
+            return Outcome(f"{tool.raw} failed inside hel: {type(error).__name__}: {error}", failed=True)
+        return outcome if outcome.failed else await self._hooks.after(checked, outcome)
+
+    def _note_repeats(self, card: Card, checked: Checked) -> None:
+        """Count identical calls in a row and put a remark behind the result when it is time."""
+        now = shown(checked.arguments)
+        name, text, count = self._repeated
+        count = count + 1 if (checked.name, now) == (name, text) and not card.by_hand else 1
+        self._repeated = (checked.name, now, count)
+        if count not in REMARK_AT:
+            return
+        card.remarks.append(
+            f"Remark: this is the same call with the same arguments {count} times in a row. "
+            "Repeating it will not change the result: try something else, or say what is missing."
+        )
+        if count == REMARK_AT[-1]:
+            self._emit(Notice("warning", f"The model made the same call {count} times: {checked.tool.raw}"))

@@ -1,0 +1,117 @@
+"""The cards of calls: what a screen is told of each, and the details it may ask for later.
+
+Not here: deciding and running (approval, calls).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from hel_tui.core.agent.arguments import parse_arguments, shown
+from hel_tui.core.agent.gates import Checked, Record
+from hel_tui.core.protocol import CallChanged, CallDetail, CallProgress, CallStarted, CallState, Event
+from hel_tui.core.vocabulary import Outcome, ProgressFn, Tool, ToolCall
+
+MAX_SUMMARY = 200
+MAX_PREVIEW = 400
+MAX_KEPT_RESULT = 2_000_000
+"""Characters of a whole result kept in memory for its card; beyond, the card shows what the model got."""
+
+
+@dataclass(slots=True)
+class Card:
+    """One call on its way."""
+
+    call: ToolCall
+    detail: CallDetail
+    checked: Checked | None
+    """None when the tool is unknown or the arguments cannot be read."""
+    by_hand: bool = False
+    trusted: bool = False
+    """The person typed it as such: that was the approval."""
+    state: CallState = "queued"
+    began: float = 0.0
+    """time.monotonic() when it began to run; 0 before."""
+    remarks: list[str] = field(default_factory=list)
+    """Sentences for the model, put behind the result."""
+
+
+class Ledger:
+    """Cards of one session."""
+
+    def __init__(self, emit: Callable[[Event], None], record: Record) -> None:
+        self._emit = emit
+        self._record = record
+        self._details: dict[str, CallDetail] = {}
+
+    def detail(self, call_id: str) -> CallDetail | None:
+        """Everything about a call; safe from any thread."""
+        return self._details.get(call_id)
+
+    def open(
+        self, turn: int, call: ToolCall, tool: Tool | None, *, by_hand: bool = False, trusted: bool = False
+    ) -> Card:
+        """A card for a call that appeared, announced to the screen."""
+        arguments = parse_arguments(call.arguments)
+        checked = None
+        summary, pretty = call.arguments, call.arguments
+        if isinstance(arguments, dict):
+            pretty = shown(arguments)
+            if tool is not None:
+                checked = Checked(call.id, call.name, tool, arguments)
+                summary = tool.summary(arguments)
+        server, raw = (tool.server, tool.raw) if tool is not None else ("", call.name)
+        detail = CallDetail(call.id, server, raw, arguments=pretty, result="", state="queued")
+        self._details[call.id] = detail
+        summary = " ".join(summary.split())[:MAX_SUMMARY]
+        self._emit(CallStarted(turn, call.id, server, raw, summary, by_hand=by_hand))
+        return Card(call, detail, checked, by_hand=by_hand, trusted=trusted)
+
+    def state(self, card: Card, state: CallState) -> None:
+        """The call waits for the person, or runs."""
+        card.state = state
+        if state == "running":
+            card.began = time.monotonic()
+        self._keep(card, replace(card.detail, state=state))
+        self._emit(CallChanged(card.call.id, state))
+
+    def diff(self, card: Card, diff: str) -> None:
+        """What the call changes, for its card."""
+        if diff:
+            self._keep(card, replace(card.detail, diff=diff))
+
+    def progress(self, card: Card) -> ProgressFn:
+        """A function a running tool reports its progress to."""
+        call_id = card.call.id
+        return lambda progress, total, message: self._emit(
+            CallProgress(call_id, progress, total, message[:MAX_SUMMARY])
+        )
+
+    def finish(self, card: Card, outcome: Outcome) -> None:
+        """The call ended, in the state the card says."""
+        seconds = time.monotonic() - card.began if card.began else 0.0
+        text = outcome.text if outcome.full is None or len(outcome.full) > MAX_KEPT_RESULT else outcome.full
+        detail = replace(
+            card.detail, result=text, state=card.state, saved=tuple(str(path) for path in outcome.saved)
+        )
+        if card.checked is not None:
+            detail = replace(detail, arguments=shown(card.checked.arguments))
+        self._keep(card, detail)
+        self._record.write(
+            "tool result",
+            {
+                "id": card.call.id,
+                "name": card.call.name,
+                "state": card.state,
+                "seconds": round(seconds, 4),
+                "text": outcome.text,
+            },
+        )
+        preview, lines = text[:MAX_PREVIEW], text.count("\n") + 1
+        self._emit(CallChanged(card.call.id, card.state, seconds, preview=preview, lines=lines))
+
+    def _keep(self, card: Card, detail: CallDetail) -> None:
+        card.detail = detail
+        self._details[card.call.id] = detail

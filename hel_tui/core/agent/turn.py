@@ -1,0 +1,268 @@
+"""A turn: assemble the request, stream the answer, run its calls, and again until the model is done.
+
+Ends on any finish reason that is not tool use, each with its own message; what arrived before an
+interrupt or a fault stays. Not here: running calls (calls), the wire (models), commands (session).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from hel_tui.core.agent.answer import Answer
+from hel_tui.core.agent.calls import Caller
+from hel_tui.core.agent.gates import Record
+from hel_tui.core.agent.history import repaired
+from hel_tui.core.agent.registry import Registry
+from hel_tui.core.context.meter import Meter
+from hel_tui.core.models.types import (
+    ChatModel,
+    Finish,
+    FinishReason,
+    ModelFault,
+    Request,
+    Usage,
+)
+from hel_tui.core.protocol import (
+    ContinueAnswer,
+    ContinueQuestion,
+    Event,
+    Notice,
+    StepStarted,
+    TurnEnd,
+    UsageChanged,
+)
+from hel_tui.core.questions import Desk, question_id
+from hel_tui.core.vocabulary import AssistantMessage, Message, SystemMessage, ToolDefinition, UserMessage
+
+ENDINGS: dict[FinishReason, tuple[TurnEnd, str]] = {
+    "stop": ("done", ""),
+    "tool_calls": ("done", ""),
+    "unknown": ("done", ""),
+    "length": ("length", "The answer reached the model's output limit and is cut off here."),
+    "filter": ("filter", "The provider's content filter ended the answer."),
+    "refusal": ("refusal", "The model refused to answer."),
+}
+EMPTY = "The model answered with nothing."
+
+
+class Prompt(Protocol):
+    """Gives the system prompt for the next request."""
+
+    def __call__(self, inventory: Sequence[tuple[str, str]]) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a turn ended."""
+
+    reason: TurnEnd
+    message: str = ""
+    text: str = ""
+    """The last answer."""
+    steps: int = 0
+
+
+@dataclass(slots=True)
+class Totals:
+    """Sums over a session, as the provider reported them."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_tokens: int = 0
+    cost: float | None = None
+
+    def add(self, usage: Usage, prices: tuple[float, float, float] | None) -> None:
+        """Count one request; prices are dollars for a million input, cached input, output tokens."""
+        self.input_tokens += usage.input_tokens
+        self.output_tokens += usage.output_tokens
+        self.cached_tokens += usage.cached_tokens
+        if prices is not None:
+            fresh = usage.input_tokens - usage.cached_tokens
+            amounts = (fresh, usage.cached_tokens, usage.output_tokens)
+            dollars = sum(a * price for a, price in zip(amounts, prices, strict=True)) / 1e6
+            self.cost = (self.cost or 0.0) + dollars
+
+
+class Agent:
+    """One conversation with a model. Lives in the core's loop; one turn at a time."""
+
+    def __init__(
+        self,
+        *,
+        registry: Registry,
+        caller: Caller,
+        desk: Desk,
+        emit: Callable[[Event], None],
+        record: Record,
+        prompt: Prompt,
+        max_steps: int,
+        max_output: int | None = None,
+    ) -> None:
+        self._registry = registry
+        self._caller = caller
+        self._desk = desk
+        self._emit = emit
+        self._record = record
+        self._prompt = prompt
+        self._max_steps = max_steps
+        self._max_output = max_output
+        self._meter = Meter()
+        self._items = 0
+        self._recorded_system = ""
+        self.history: list[Message] = []
+        self.totals = Totals()
+
+    def reset(self) -> None:
+        """An empty conversation; what it cost stays counted."""
+        self.history.clear()
+        self._meter.reset()
+
+    async def turn(self, turn: int, text: str, model: ChatModel) -> Ending:
+        """Answer `text`. Cancelling the task ends the turn and keeps what arrived."""
+        self.history.append(UserMessage(text))
+        self._record.write("user", {"turn": turn, "text": text})
+        step = 0
+        limit = self._max_steps
+        while True:
+            if step >= limit:
+                if not await self._goes_on(step):
+                    return Ending("limit", f"Stopped after {step} steps, the step limit.", steps=step)
+                limit += self._max_steps
+            step += 1
+            self._emit(StepStarted(turn, step))
+            try:
+                finish, offered = await self._ask_model(turn, step, model)
+            except ModelFault as fault:
+                return self._faulted(fault, step)
+            if not finish.message.calls:
+                return self._ended(finish, step)
+            await self._caller.perform(turn, finish.message.calls, offered, self.history.append)
+            self.measure(model)
+            if self._caller.stopped:
+                return Ending("interrupted", "You stopped the turn.", finish.message.text, step)
+
+    # --------------------------------------------------------------- a request
+
+    async def _ask_model(self, turn: int, step: int, model: ChatModel) -> tuple[Finish, frozenset[str]]:
+        """One request and its whole answer; the names that the request offered."""
+        tools = self._registry.definitions()
+        messages = self._messages()
+        offered = frozenset(tool.name for tool in tools)
+        self._record_request(turn, step, model, messages, tools)
+        answer = Answer(self._emit, turn, self._next_item)
+        sent = len(messages) - 1
+        try:
+            async with aclosing(_as_generator(model, messages, tools, self._max_output)) as parts:
+                async for part in parts:
+                    answer.take(part)
+        except BaseException as stopped:  # also when the task is cancelled: what arrived stays
+            answer.close()
+            fault = stopped if isinstance(stopped, ModelFault) else None
+            partial = fault.partial.text if fault and fault.partial else answer.text
+            if partial.strip():
+                self.history.append(AssistantMessage(partial))
+            raise
+        answer.close()
+        finish = answer.finish
+        if finish is None:
+            raise ModelFault("stream", "The model's answer ended without an end.")
+        self._received(finish, model, sent)
+        return finish, offered
+
+    def _messages(self) -> list[Message]:
+        self.history[:] = repaired(self.history)
+        return [SystemMessage(self._prompt(self._registry.inventory())), *self.history]
+
+    def _next_item(self) -> str:
+        self._items += 1
+        return f"answer-{self._items}"
+
+    def _received(self, finish: Finish, model: ChatModel, sent: int) -> None:
+        self.history.append(finish.message)
+        if finish.usage is not None:
+            self.totals.add(finish.usage, model.info.prices)
+            self._meter.report(finish.usage.input_tokens, sent)
+        for note in finish.notes:
+            self._emit(Notice("info", note, model.info.label))
+        self._record.write(
+            "response",
+            {
+                "reason": finish.reason,
+                "text": finish.message.text,
+                "calls": [
+                    {"id": c.id, "name": c.name, "arguments": c.arguments} for c in finish.message.calls
+                ],
+            },
+        )
+        self.measure(model)
+
+    def measure(self, model: ChatModel | None) -> None:
+        """Tell the screen how full the context is."""
+        tools = self._registry.definitions()
+        system = self._prompt(self._registry.inventory())
+        whole, messages, definitions = self._meter.estimate(system, self.history, tools)
+        self._emit(
+            UsageChanged(
+                context_tokens=whole,
+                messages_tokens=messages,
+                tools_tokens=definitions,
+                window=model.info.window if model is not None else 0,
+                input_tokens=self.totals.input_tokens,
+                output_tokens=self.totals.output_tokens,
+                cached_tokens=self.totals.cached_tokens,
+                cost=self.totals.cost,
+            )
+        )
+
+    def _record_request(
+        self,
+        turn: int,
+        step: int,
+        model: ChatModel,
+        messages: Sequence[Message],
+        tools: Sequence[ToolDefinition],
+    ) -> None:
+        self._record.write(
+            "request",
+            {
+                "turn": turn,
+                "step": step,
+                "model": model.info.label,
+                "messages": len(messages),
+                "system": messages[0].text,
+                "tools": [tool.name for tool in tools],
+            },
+        )
+
+    # ----------------------------------------------------------------- endings
+
+    async def _goes_on(self, steps: int) -> bool:
+        answer = await self._desk.ask(ContinueQuestion(question_id(), steps))
+        return isinstance(answer, ContinueAnswer) and answer.go_on
+
+    def _faulted(self, fault: ModelFault, steps: int) -> Ending:
+        self._record.write("fault", {"kind": fault.kind, "status": fault.status, "text": fault.sentence})
+        return Ending("failed", fault.sentence, steps=steps)
+
+    def _ended(self, finish: Finish, steps: int) -> Ending:
+        reason, message = ENDINGS[finish.reason]
+        if reason == "done" and not finish.message.text.strip():
+            message = EMPTY
+        return Ending(reason, message, finish.message.text, steps)
+
+
+async def _as_generator(
+    model: ChatModel, messages: Sequence[Message], tools: Sequence[ToolDefinition], max_output: int | None
+) -> Any:
+    """The model's parts as a generator that can be closed early, which closes the HTTP stream."""
+    stream = model.stream(Request(messages, tools, max_output))
+    try:
+        async for part in stream:
+            yield part
+    finally:
+        close = getattr(stream, "aclose", None)
+        if close is not None:
+            await close()

@@ -1,0 +1,31 @@
+"""What a person asked for on the command line, for one run of the core.
+
+Data only. Not here: settings files (store), which of the two wins (session).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from hel_tui.core.protocol import AccessLevel
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """None means: not said, so settings or defaults decide."""
+
+    project: Path
+    environ: Mapping[str, str] = field(default_factory=dict)
+    model: str | None = None
+    base_url: str | None = None
+    access: AccessLevel | None = None
+    tools: tuple[str, ...] | None = None
+    max_steps: int | None = None
+    mcp: bool = True
+    mcp_config: tuple[Path, ...] = ()
+    answerable: bool = True
+    """False when nobody can answer a question: what would ask is refused."""
+    server_wait: float = 5.0
+    """Seconds a turn waits for servers that are still starting."""

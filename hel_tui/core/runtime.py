@@ -1,0 +1,173 @@
+"""The core's own thread: an asyncio loop, commands in, events out, an orderly end within a bound.
+
+A plain daemon thread, so that nothing in it can delay or keep the program from ending. Not here: what
+commands do (session), who draws the events (tui, cli).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import traceback
+from collections.abc import Callable
+from typing import Protocol
+
+from hel_tui.core.options import Options
+from hel_tui.core.outbox import Outbox
+from hel_tui.core.protocol import (
+    CallDetail,
+    Command,
+    CoreFailed,
+    Event,
+    LogWindow,
+    ServerFailure,
+    Shutdown,
+    Stopped,
+    ToolRow,
+)
+
+END_TIME = 10.0
+"""Seconds an orderly end may take (servers get 2 s, SIGTERM, 2 s, SIGKILL, all in parallel)."""
+
+
+class Body(Protocol):
+    """The conversation that runs in the thread."""
+
+    async def run(self) -> None:
+        """Until `Shutdown` was carried out."""
+
+    def post(self, command: Command) -> None:
+        """Take a command; called in the loop."""
+
+    def kill(self) -> None:
+        """End every server at once; safe from any thread, never waits."""
+
+    def log(self, server: str) -> LogWindow | None: ...
+
+    def tools(self) -> tuple[ToolRow, ...]: ...
+
+    def call(self, call_id: str) -> CallDetail | None: ...
+
+    def failure(self, server: str) -> ServerFailure | None: ...
+
+
+def _session(options: Options, emit: Callable[[Event], None]) -> Body:
+    from hel_tui.core.session import Session
+
+    return Session(options, emit)
+
+
+class Runtime:
+    """The core, seen from outside. All methods are safe from any thread and return at once,
+    but for `wait` and `stop`."""
+
+    def __init__(
+        self, options: Options, build: Callable[[Options, Callable[[Event], None]], Body] = _session
+    ) -> None:
+        self._options = options
+        self._build = build
+        self._outbox = Outbox()
+        self._lock = threading.Lock()
+        self._early: list[Command] = []
+        """Commands sent before the body was there."""
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._body: Body | None = None
+        self._thread = threading.Thread(target=self._main, name="hel-core", daemon=True)
+
+    # ---------------------------------------------------------------- life
+
+    def start(self) -> None:
+        """Start the thread. Once."""
+        self._thread.start()
+
+    def stop(self, timeout: float = END_TIME) -> bool:
+        """End in order, within `timeout` seconds; past that kill the servers. True if it ended by itself."""
+        if self._thread.ident is None:
+            return True
+        self.send(Shutdown())
+        self._thread.join(timeout)
+        if self._thread.is_alive():
+            self.kill()
+            return False
+        return True
+
+    def kill(self) -> None:
+        """End every server at once, without waiting for anything."""
+        if self._body is not None:
+            self._body.kill()
+
+    def _main(self) -> None:
+        try:
+            asyncio.run(self._run())
+        except BaseException as error:
+            self._outbox.put(CoreFailed(report(error)))
+            self.kill()
+        finally:
+            self._outbox.put(Stopped())
+
+    async def _run(self) -> None:
+        body = self._build(self._options, self._outbox.put)
+        with self._lock:
+            self._loop = asyncio.get_running_loop()
+            self._body = body
+            early, self._early = self._early, []
+        for command in early:
+            body.post(command)
+        await body.run()
+
+    # ------------------------------------------------------------- in and out
+
+    def send(self, command: Command) -> None:
+        """Post a command. After the end it is dropped."""
+        with self._lock:
+            loop, body = self._loop, self._body
+            if loop is None or body is None:
+                self._early.append(command)
+                return
+        try:
+            loop.call_soon_threadsafe(body.post, command)
+        except RuntimeError:  # the loop is closed: nobody is there to take it
+            return
+
+    def drain(self) -> list[Event]:
+        """All events since the last time, merged."""
+        return self._outbox.drain()
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait for events (seconds); say whether there are any."""
+        return self._outbox.wait(timeout)
+
+    # ---------------------------------------------------------------- reading
+
+    def log(self, server: str) -> LogWindow | None:
+        """The server's log; None for an unknown server."""
+        return self._body.log(server) if self._body is not None else None
+
+    def tools(self) -> tuple[ToolRow, ...]:
+        """All server tools, by name."""
+        return self._body.tools() if self._body is not None else ()
+
+    def call(self, call_id: str) -> CallDetail | None:
+        """Everything about one call."""
+        return self._body.call(call_id) if self._body is not None else None
+
+    def failure(self, server: str) -> ServerFailure | None:
+        """Why the server failed last; None when it did not."""
+        return self._body.failure(server) if self._body is not None else None
+
+
+def report(error: BaseException) -> str:
+    """A readable account of a bug: where and what, without any variable's value."""
+    errors = _flat(error)
+    parts = []
+    for one in errors:
+        frames = traceback.extract_tb(one.__traceback__)
+        where = "\n".join(f"  {frame.filename}:{frame.lineno} in {frame.name}" for frame in frames)
+        parts.append(f"{type(one).__name__}: {one}\n{where}")
+    return "\n\n".join(parts)
+
+
+def _flat(error: BaseException) -> list[BaseException]:
+    if isinstance(error, BaseExceptionGroup):
+        return [leaf for inner in error.exceptions for leaf in _flat(inner)]
+    return [error]
