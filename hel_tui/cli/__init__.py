@@ -1,0 +1,68 @@
+"""The `hel` command: finds the sub-command and leaves the rest to its module.
+
+Nothing heavy is imported here or by any `--help`: the screen, the model client and MCP come in where used.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+COMMANDS = {
+    "run": "answer one prompt without a screen",
+    "mcp": "list servers, approve what a project wants to run",
+    "demo": "lay out the sample project and open it with a scripted model",
+    "help": "longer texts on a topic",
+}
+
+USAGE = """\
+usage: hel [DIR] [options]          the full-screen app
+       hel run PROMPT [options]     headless, same core; PROMPT or - for stdin
+       hel COMMAND …
+
+A terminal agent with every MCP server it leans on in plain sight.
+
+commands:
+{commands}
+
+options:
+  --model PROVIDER/NAME   the model that answers (deepseek/deepseek-chat, ollama/qwen3, …)
+  --base-url URL          an OpenAI-compatible endpoint; the key comes from HEL_API_KEY
+  --access LEVEL          read-only, confirm (default) or auto
+  --tools a,b             built-in tools to offer
+  --max-steps N           model requests in one turn before hel asks whether to go on
+  --no-mcp                start no servers
+  --mcp-config FILE       servers of this file too; they are not asked about
+  --theme NAME            colours of the screen
+  --version               print the version
+  -h, --help              this text; `hel COMMAND --help` for a command's
+
+Without a model hel is a workbench: servers, logs, tools and `/call server.tool {{json}}` work with no key.
+"""
+
+
+def usage() -> str:
+    """The text of `hel --help`."""
+    commands = "\n".join(f"  {name:<12} {what}" for name, what in COMMANDS.items())
+    return USAGE.format(commands=commands)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line; returns the exit status."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    if arguments and arguments[0] in COMMANDS:
+        module, rest = arguments[0], arguments[1:]
+    elif arguments[:1] in (["-h"], ["--help"]):
+        sys.stdout.write(usage())
+        return 0
+    elif arguments[:1] in (["--version"], ["-V"]):
+        from hel_tui import __version__
+
+        sys.stdout.write(f"hel {__version__}\n")
+        return 0
+    else:
+        module, rest = "app", arguments
+    command = import_module(f"hel_tui.cli.{module}")
+    status: int = command.main(rest)
+    return status

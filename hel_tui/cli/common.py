@@ -1,0 +1,115 @@
+"""Options that every front end takes, and how they become the core's.
+
+Not here: what they mean (core), the words of each command's own options.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Sequence
+from enum import IntEnum
+from pathlib import Path
+from typing import NoReturn
+
+from hel_tui.core.options import Options
+from hel_tui.core.protocol import ACCESS_LEVELS
+
+
+class Exit(IntEnum):
+    """Exit statuses of `hel`."""
+
+    DONE = 0
+    FAILED = 1
+    USAGE = 2
+    LIMIT = 3
+    REFUSED = 4
+    INTERRUPTED = 130
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse whose errors are one sentence and a pointer to the help."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(Exit.USAGE, f"{self.prog}: {message}\nTry `{self.prog} --help`.\n")
+
+
+def _tool_names(text: str) -> tuple[str, ...]:
+    names = tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
+    if not names:
+        raise argparse.ArgumentTypeError("expected tool names separated by commas")
+    return names
+
+
+def _positive(text: str) -> int:
+    try:
+        number = int(text)
+    except ValueError:
+        number = 0
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"expected a whole number above 0, not {text!r}")
+    return number
+
+
+def _model(text: str) -> str:
+    provider, slash, name = text.partition("/")
+    if not (slash and provider and name):
+        raise argparse.ArgumentTypeError(f"expected PROVIDER/NAME, not {text!r}")
+    return text
+
+
+def add_common(parser: argparse.ArgumentParser) -> None:
+    """Add the common options to a parser."""
+    parser.add_argument("--model", type=_model, metavar="PROVIDER/NAME", help="the model that answers")
+    parser.add_argument(
+        "--base-url", metavar="URL", help="an OpenAI-compatible endpoint; the key comes from HEL_API_KEY"
+    )
+    parser.add_argument("--access", choices=ACCESS_LEVELS, metavar="LEVEL", help=", ".join(ACCESS_LEVELS))
+    parser.add_argument("--tools", type=_tool_names, metavar="a,b", help="built-in tools to offer")
+    parser.add_argument(
+        "--max-steps", type=_positive, metavar="N", help="model requests in one turn (default 50)"
+    )
+    parser.add_argument("--no-mcp", action="store_true", help="start no servers")
+    parser.add_argument(
+        "--mcp-config",
+        action="append",
+        default=[],
+        type=Path,
+        metavar="FILE",
+        help="servers of this file too; they are not asked about",
+    )
+
+
+def project_folder(parser: argparse.ArgumentParser, given: Path | None) -> Path:
+    """The project: the folder named, else the current one."""
+    folder = (given or Path.cwd()).expanduser()
+    if not folder.is_dir():
+        parser.error(f"{folder} is not a folder")
+    return folder.resolve()
+
+
+def options(
+    parser: argparse.ArgumentParser, args: argparse.Namespace, project: Path, *, answerable: bool
+) -> Options:
+    """The core's options from parsed arguments."""
+    missing: Sequence[Path] = [path for path in args.mcp_config if not path.is_file()]
+    if missing:
+        parser.error(f"--mcp-config: {missing[0]} is not a file")
+    if args.tools is not None:
+        from hel_tui.core.tools.builtins import BUILTIN_NAMES
+
+        unknown = [name for name in args.tools if name not in BUILTIN_NAMES]
+        if unknown:
+            parser.error(f"--tools: there is no {unknown[0]}; there are {', '.join(BUILTIN_NAMES)}")
+    return Options(
+        project=project,
+        environ=dict(os.environ),
+        model=args.model,
+        base_url=args.base_url,
+        access=args.access,
+        tools=args.tools,
+        max_steps=args.max_steps,
+        mcp=not args.no_mcp,
+        mcp_config=tuple(path.resolve() for path in args.mcp_config),
+        answerable=answerable,
+    )

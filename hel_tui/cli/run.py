@@ -1,0 +1,331 @@
+"""`hel run`: one prompt, no screen, the same core.
+
+Questions are answered by policy: nobody is there, so what would ask is refused and says what would allow
+it. Not here: what a turn does.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import FrameType
+from typing import Any, TextIO
+
+from hel_tui.cli.common import Exit, Parser, add_common, options, project_folder
+from hel_tui.core import protocol as p
+from hel_tui.core.runtime import Runtime
+
+SERVER_WAIT = 60.0
+"""Seconds the turn waits for servers that still start; nobody is there to wait for them instead."""
+
+ENDINGS: dict[p.TurnEnd, tuple[str, Exit]] = {
+    "done": ("done", Exit.DONE),
+    "length": ("limit", Exit.LIMIT),
+    "limit": ("limit", Exit.LIMIT),
+    "filter": ("failed", Exit.FAILED),
+    "refusal": ("failed", Exit.FAILED),
+    "failed": ("failed", Exit.FAILED),
+    "interrupted": ("interrupted", Exit.INTERRUPTED),
+}
+
+
+def _parser() -> Parser:
+    parser = Parser(
+        prog="hel run",
+        description="Answer one prompt without a screen. Text goes to stdout, everything else to stderr; "
+        "with --json one object a line to stdout.",
+        epilog="exit status: 0 done, 1 failed, 2 usage, 3 stopped by a limit, 4 refused, 130 interrupted",
+    )
+    parser.add_argument("prompt", help="the prompt, or - to read it from stdin")
+    parser.add_argument("-C", "--dir", type=Path, metavar="DIR", help="the project (default: this folder)")
+    parser.add_argument("--json", action="store_true", help="one JSON object a line")
+    add_common(parser)
+    return parser
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run `hel run`; returns the exit status."""
+    parser = _parser()
+    args = parser.parse_args(argv)
+    prompt = sys.stdin.read() if args.prompt == "-" else args.prompt
+    if not prompt.strip():
+        parser.error("the prompt is empty")
+    chosen = options(parser, args, project_folder(parser, args.dir), answerable=False)
+    runtime = Runtime(replace(chosen, server_wait=SERVER_WAIT))
+    printer = _Json(runtime) if args.json else _Text(runtime)
+    return _drive(runtime, printer, prompt)
+
+
+def _drive(runtime: Runtime, printer: _Printer, prompt: str) -> int:
+    presses = 0
+
+    def stop(_signal: int, _frame: FrameType | None) -> None:
+        nonlocal presses
+        presses += 1
+        printer.interrupted = True
+        if presses == 1:
+            runtime.send(p.Interrupt())
+            runtime.send(p.Shutdown())
+        else:
+            runtime.kill()
+
+    for name in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(name, stop)
+    runtime.start()
+    runtime.send(p.Submit(prompt))
+    try:
+        while not printer.over:
+            runtime.wait(0.5)
+            for event in runtime.drain():
+                printer.take(event)
+        runtime.stop()
+        return printer.finish()
+    except BrokenPipeError:  # whoever read our output is gone
+        runtime.stop()
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115, PTH123 - so that the exit flush is silent
+        return Exit.FAILED
+
+
+@dataclass(slots=True)
+class _Printer:
+    """Turns events into output. Answers every question with "nobody is there"."""
+
+    runtime: Runtime
+    out: TextIO = field(default_factory=lambda: sys.stdout)
+    over: bool = False
+    interrupted: bool = False
+    status: str = "failed"
+    exit: Exit = Exit.FAILED
+    message: str = ""
+    steps: int = 0
+    calls: int = 0
+    refused: int = 0
+    untrusted: int = 0
+    texts: dict[str, list[str]] = field(default_factory=dict)
+    last_text: str = ""
+    usage: p.UsageChanged | None = None
+
+    def take(self, event: p.Event) -> None:
+        """Handle one event."""
+        match event:
+            case p.TextDelta():
+                self.texts.setdefault(event.item, []).append(event.text)
+                self.delta(event.text)
+            case p.TextDone():
+                text = "".join(self.texts.pop(event.item, []))
+                if text.strip():
+                    self.last_text = text
+                    self.text(text)
+            case p.StepStarted():
+                self.steps = event.step
+            case p.CallStarted():
+                self.calls += 1
+                self.call(event)
+            case p.CallChanged():
+                if event.state == "refused":
+                    self.refused += 1
+                if event.state in ("ok", "failed", "refused", "cancelled"):
+                    self.result(event)
+            case p.Asked():
+                self.runtime.send(p.Reply(event.question.id, p.NotAnswered("nobody is there to answer")))
+            case p.UsageChanged():
+                self.usage = event
+            case p.TurnEnded():
+                self.ended(event)
+            case p.CoreFailed():
+                self.message = f"hel failed inside: {event.report}"
+                self.problem(self.message)
+                self.over = True
+            case p.Stopped():
+                self.over = True
+            case _:
+                if isinstance(event, p.ServerChanged) and event.phase == "untrusted":
+                    self.untrusted += 1
+                self.other(event)
+
+    def ended(self, event: p.TurnEnded) -> None:
+        """The turn is over, and with it the run."""
+        self.status, self.exit = ENDINGS[event.reason]
+        self.message = event.message
+        if event.reason == "done" and (self.refused or self.untrusted):
+            self.status, self.exit = "refused", Exit.REFUSED
+        if event.message:
+            self.problem(event.message)
+        self.over = True
+
+    def delta(self, text: str) -> None: ...
+
+    def text(self, text: str) -> None: ...
+
+    def call(self, event: p.CallStarted) -> None: ...
+
+    def result(self, event: p.CallChanged) -> None: ...
+
+    def problem(self, message: str) -> None: ...
+
+    def other(self, event: p.Event) -> None: ...
+
+    def finish(self) -> int:
+        """Last words; returns the exit status."""
+        if self.interrupted:
+            self.status, self.exit = "interrupted", Exit.INTERRUPTED
+        return self.exit
+
+
+@dataclass(slots=True)
+class _Text(_Printer):
+    """The answer on stdout; calls, notices and problems on stderr, a line each."""
+
+    def delta(self, text: str) -> None:
+        self.out.write(text)
+        self.out.flush()
+
+    def text(self, text: str) -> None:
+        self.out.write("" if text.endswith("\n") else "\n")
+
+    def call(self, event: p.CallStarted) -> None:
+        where = f"{event.server} · " if event.server else ""
+        _say(f"→ {where}{event.tool}  {event.summary}")
+
+    def result(self, event: p.CallChanged) -> None:
+        first = event.preview.splitlines()[0] if event.preview else ""
+        _say(f"  {event.state} ({event.seconds:.1f} s)  {first}")
+
+    def problem(self, message: str) -> None:
+        _say(message)
+
+    def other(self, event: p.Event) -> None:
+        match event:
+            case p.Notice():
+                _say(f"{event.severity}: {event.source + ': ' if event.source else ''}{event.text}")
+            case p.ServerChanged(phase="failed" | "untrusted" | "degraded"):
+                _say(f"server {event.name}: {event.phase}: {event.reason}")
+            case p.Retrying():
+                _say(f"{event.why}; again in {event.delay:.1f} s ({event.attempt} of {event.of})")
+            case _:
+                pass
+
+
+def _say(line: str) -> None:
+    sys.stderr.write(_printable(line) + "\n")
+
+
+def _printable(text: str) -> str:
+    """Foreign text for a terminal's line: control characters as escapes."""
+    return "".join(
+        character
+        if character.isprintable() or character in "\t "
+        else character.encode("unicode_escape").decode()
+        for character in text
+    )
+
+
+@dataclass(slots=True)
+class _Json(_Printer):
+    """One JSON object a line; the last one is the result."""
+
+    started: p.SessionStarted | None = None
+
+    def emit(self, kind: str, **fields: Any) -> None:
+        """Write one line."""
+        self.out.write(json.dumps({"type": kind, **fields}, ensure_ascii=True) + "\n")
+        self.out.flush()
+
+    def text(self, text: str) -> None:
+        self.emit("text", text=text)
+
+    def call(self, event: p.CallStarted) -> None:
+        detail = self.runtime.call(event.call_id)
+        arguments: Any = None
+        if detail is not None:
+            try:
+                arguments = json.loads(detail.arguments)
+            except ValueError:
+                arguments = detail.arguments
+        self.emit(
+            "tool_call", id=event.call_id, server=event.server or None, tool=event.tool, arguments=arguments
+        )
+
+    def result(self, event: p.CallChanged) -> None:
+        detail = self.runtime.call(event.call_id)
+        text = detail.result if detail is not None else event.preview
+        if event.state == "refused":
+            tool = detail.tool if detail is not None else ""
+            self.emit("approval", id=event.call_id, tool=tool, decision="refused", reason=text)
+        self.emit(
+            "tool_result",
+            id=event.call_id,
+            state=event.state,
+            ok=event.state == "ok",
+            seconds=round(event.seconds, 4),
+            text=text,
+            files=list(detail.saved) if detail is not None else [],
+        )
+
+    def problem(self, message: str) -> None:
+        self.emit("error", severity="error", source="", message=message)
+
+    def other(self, event: p.Event) -> None:
+        match event:
+            case p.SessionStarted():
+                self.started = event
+            case p.ModelChanged() if self.started is not None:
+                self.session(self.started, event)
+            case p.ServerChanged():
+                self.emit(
+                    "server",
+                    name=event.name,
+                    state=event.phase,
+                    reason=event.reason,
+                    tools=event.tools,
+                    protocol=event.protocol,
+                )
+            case p.Notice() if event.severity != "info":
+                self.emit("error", severity=event.severity, source=event.source, message=event.text)
+            case p.Retrying():
+                message = f"{event.why}; again in {event.delay:.1f} s ({event.attempt} of {event.of})"
+                self.emit("error", severity="warning", source="model", message=message)
+            case _:
+                pass
+
+    def session(self, started: p.SessionStarted, model: p.ModelChanged) -> None:
+        """The first line: who answers, where."""
+        self.started = None
+        self.emit(
+            "session",
+            id=started.session_id,
+            project=started.project,
+            access=started.access,
+            version=started.version,
+            model=model.label or None,
+            demo=model.is_demo,
+        )
+
+    def finish(self) -> int:
+        status = _Printer.finish(self)
+        usage = self.usage
+        if usage is not None:
+            self.emit(
+                "usage",
+                input_tokens=usage.input_tokens,
+                output_tokens=usage.output_tokens,
+                cached_tokens=usage.cached_tokens,
+                context_tokens=usage.context_tokens,
+                cost=usage.cost,
+            )
+        self.emit(
+            "result",
+            status=self.status,
+            text=self.last_text,
+            message=self.message,
+            steps=self.steps,
+            tool_calls=self.calls,
+            refused=self.refused,
+            exit=int(status),
+        )
+        return status
