@@ -1,0 +1,44 @@
+"""`hel [DIR]`: the full-screen app.
+
+Opens the screen over the core. Not here: what the screen shows (tui).
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from hel_tui.cli.common import Exit, Parser, add_common, options, project_folder
+from hel_tui.core.options import Options
+from hel_tui.core.runtime import Runtime
+
+
+def _parser() -> Parser:
+    from hel_tui.cli import usage
+
+    parser = Parser(prog="hel", add_help=False)
+    parser.format_help = usage  # type: ignore[method-assign]
+    parser.add_argument("-h", "--help", action="help")
+    parser.add_argument("dir", nargs="?", type=Path, metavar="DIR")
+    parser.add_argument("--theme", metavar="NAME")
+    add_common(parser)
+    return parser
+
+
+def main(argv: Sequence[str]) -> int:
+    """Open the app; returns the exit status."""
+    parser = _parser()
+    args = parser.parse_args(argv)
+    return open_app(options(parser, args, project_folder(parser, args.dir), answerable=True), args)
+
+
+def open_app(chosen: Options, args: argparse.Namespace) -> int:
+    """Run the screen until the person leaves it."""
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        sys.stderr.write("hel: the full-screen app needs a terminal; without one use `hel run PROMPT`.\n")
+        return Exit.USAGE
+    from hel_tui.tui.app import run_app
+
+    return run_app(Runtime(chosen), environ=chosen.environ, theme=args.theme)

@@ -1,0 +1,35 @@
+"""`hel help [TOPIC]`: longer texts than `--help` holds.
+
+The texts are files of the package. Not here: usage lines (each command's parser).
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from importlib.resources import files
+
+from hel_tui.cli.common import Exit
+
+TOPICS = {
+    "servers": "where servers are configured, and every key of an entry",
+    "trust": "what is asked before a project's servers run",
+    "permissions": "access levels and rules",
+    "models": "choosing a model and where its key comes from",
+    "json": "what `hel run --json` prints",
+    "terminals": "when keys, colours or copying do not work",
+}
+
+
+def main(argv: Sequence[str]) -> int:
+    """Print a topic, or the list of topics; returns the exit status."""
+    if not argv or argv[0] in ("-h", "--help"):
+        lines = [f"  {name:<12} {what}" for name, what in TOPICS.items()]
+        sys.stdout.write("usage: hel help TOPIC\n\ntopics:\n" + "\n".join(lines) + "\n")
+        return Exit.DONE
+    topic = argv[0]
+    if topic not in TOPICS:
+        sys.stderr.write(f"hel help: there is no topic {topic!r}; there are {', '.join(TOPICS)}\n")
+        return Exit.USAGE
+    sys.stdout.write(files("hel_tui.cli").joinpath("topics", f"{topic}.md").read_text(encoding="utf-8"))
+    return Exit.DONE
