@@ -14,10 +14,6 @@ def call(number: int) -> ToolCall:
 def test_a_call_without_a_result_gets_one_that_says_it_was_interrupted() -> None:
     asked = AssistantMessage(calls=(call(1), call(2)))
     history = [UserMessage("hi"), asked, ToolMessage("c2", "read_file", "x")]
-        UserMessage("hi"),
-        AssistantMessage(calls=(call(1), call(2))),
-        ToolMessage("c2", "read_file", "x"),
-    ]
     assert repaired(history)[2:] == [
         ToolMessage("c1", "read_file", INTERRUPTED, failed=True),
         ToolMessage("c2", "read_file", "x"),
