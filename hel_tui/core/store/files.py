@@ -1,0 +1,159 @@
+"""Files of one session: large results and binary parts, kept beside the conversation.
+
+Names are hel's own, made from a hint that may be hostile; nothing is ever overwritten or removed. Not
+here: the conversation itself (sessions), who may read the folder (tools.paths).
+"""
+
+from __future__ import annotations
+
+import mimetypes
+import os
+import threading
+import unicodedata
+from dataclasses import dataclass
+from pathlib import Path
+
+from hel_tui.core.store.atomic import PRIVATE_FILE, why
+from hel_tui.core.store.places import make_private
+from hel_tui.core.vocabulary import estimate_tokens
+
+SPILL_TOKENS = 12_500
+"""Estimated tokens above which a result is saved and shown in part."""
+SPILL_HEAD = 4_096
+SPILL_TAIL = 1_024
+UNSAVED_HEAD = 40_000
+UNSAVED_TAIL = 8_000
+"""Characters that stay inline when the rest cannot be saved."""
+
+_MAX_NAME = 80
+"""Bytes of a name, extension included."""
+_MAX_EXTENSION = 12
+_EXTENSIONS = {
+    "text/plain": ".txt",
+    "text/html": ".html",
+    "text/markdown": ".md",
+    "application/json": ".json",
+    "application/pdf": ".pdf",
+    "application/zip": ".zip",
+    "image/png": ".png",
+    "image/jpeg": ".jpg",
+    "image/gif": ".gif",
+    "image/webp": ".webp",
+    "image/svg+xml": ".svg",
+    "audio/wav": ".wav",
+    "audio/x-wav": ".wav",
+    "audio/mpeg": ".mp3",
+    "audio/ogg": ".ogg",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Spilled:
+    """A result as the model gets it. `full` is the whole text where `text` is only a part of it."""
+
+    text: str
+    full: str | None = None
+    path: Path | None = None
+
+
+class SessionFiles:
+    """The folder of one session. Made when the first file is; safe to use from several threads."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._lock = threading.Lock()
+        self._taken: dict[str, int] = {}
+
+    def save_text(self, hint: str, text: str) -> Path:
+        """Save `text` as UTF-8 under a name made from `hint`. Raises OSError."""
+        return self._save(safe_name(hint, ".txt"), text.encode("utf-8", "backslashreplace"))
+
+    def save_bytes(self, hint: str, mime: str, data: bytes) -> Path:
+        """Save `data` under a name made from `hint`, its extension from `mime`. Raises OSError."""
+        return self._save(safe_name(hint, extension_of(mime)), data)
+
+    def spill(self, text: str, hint: str = "") -> Spilled:
+        """Return `text` as it is, or above the limit its head and tail around a notice of the file that
+        holds the whole. When that cannot be saved, more of it stays inline, cut. Never raises.
+        """
+        if estimate_tokens(text) <= SPILL_TOKENS:
+            return Spilled(text)
+        size = len(text.encode("utf-8", "backslashreplace"))
+        lines = text.count("\n") + (not text.endswith("\n"))
+        measure = f"{size:,} bytes, {lines:,} line{'s' if lines != 1 else ''}"
+        try:
+            path = self.save_text(hint or "result", text)
+        except OSError as error:
+            notice = f"[Cut here. The whole is {measure}; it could not be saved: {why(error)}.]"
+            return Spilled(_around(text, UNSAVED_HEAD, notice, UNSAVED_TAIL), text)
+        notice = (
+            f"[Cut here. The whole is {measure}, saved as {path}. "
+            "Read parts of it with read_file (start_line, max_lines).]"
+        )
+        return Spilled(_around(text, SPILL_HEAD, notice, SPILL_TAIL), text, path)
+
+    def _save(self, name: str, data: bytes) -> Path:
+        with self._lock:
+            make_private(self.folder)
+            path, handle = self._create(name)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+        except BaseException:
+            path.unlink(missing_ok=True)
+            raise
+        return path
+
+    def _create(self, name: str) -> tuple[Path, int]:
+        """Create a new file named `name`, or with a number before the extension if that is taken."""
+        stem, dot, extension = name.rpartition(".")
+        number = self._taken.get(name, 0)
+        while True:
+            number += 1
+            numbered = name if number == 1 else f"{stem}-{number}{dot}{extension}"
+            path = self.folder / numbered
+            try:
+                handle = os.open(
+                    path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, PRIVATE_FILE
+                )
+            except FileExistsError:
+                continue
+            self._taken[name] = number
+            return path, handle
+
+
+def extension_of(mime: str) -> str:
+    """The extension for a MIME type (parameters ignored), with its dot; `.bin` when unknown."""
+    kind = mime.partition(";")[0].strip().lower()
+    return _EXTENSIONS.get(kind) or mimetypes.guess_extension(kind) or ".bin"
+
+
+def safe_name(hint: str, extension: str) -> str:
+    """A plain file name from a foreign hint: its last segment without control, hidden or odd characters.
+
+    Never empty, never starting with a dot or dash, at most 80 bytes, ending in `extension` (where that is
+    only `.bin`, an extension of the hint's own stays).
+    """
+    last = hint.replace("\\", "/").rstrip("/").rpartition("/")[2]
+    kept = "".join(_plain(char) for char in unicodedata.normalize("NFC", last))
+    stem = "-".join(part for part in kept.split("-") if part).strip(".-_ ") or "file"
+    own_stem, dot, own = stem.rpartition(".")
+    if dot and own_stem and (f".{own}".lower() == extension or (extension == ".bin" and _is_short(own))):
+        stem, extension = own_stem, f".{own}"
+    room = _MAX_NAME - len(extension.encode())
+    stem = stem.encode()[:room].decode("utf-8", "ignore").rstrip(".-_ ") or "file"
+    return stem + extension
+
+
+def _plain(char: str) -> str:
+    if char.isalnum() or char in "._-":
+        return char
+    return "" if unicodedata.category(char).startswith(("C", "M")) else "-"
+
+
+def _is_short(extension: str) -> bool:
+    return extension.isascii() and extension.isalnum() and len(extension) < _MAX_EXTENSION
+
+
+def _around(text: str, head: int, notice: str, tail: int) -> str:
+    return f"{text[:head]}\n\n{notice}\n\n{text[-tail:]}"
