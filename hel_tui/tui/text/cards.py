@@ -1,0 +1,289 @@
+"""What the transcript shows of calls, messages, notices and reasoning, as rows.
+
+State is a glyph and a word, never colour alone.
+Not here: Markdown (markdown), which card is open (transcript).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import shlex
+
+from hel_tui.core import protocol as p
+from hel_tui.tui.safe import clean, one_line
+from hel_tui.tui.state import AnswerItem, CallItem, NoticeItem, UserItem
+from hel_tui.tui.strings import t
+from hel_tui.tui.text.blocks import code_rows
+from hel_tui.tui.text.highlight import highlighted
+from hel_tui.tui.text.json_text import indented
+from hel_tui.tui.text.lines import (
+    BOLD,
+    MUTED,
+    REVERSE,
+    TEXT,
+    Ink,
+    Line,
+    Span,
+    cells_of,
+    fitted,
+    prefixed,
+    wrap,
+)
+from hel_tui.tui.text.markdown import render_markdown
+
+GLYPHS: dict[p.CallState, tuple[str, Ink]] = {
+    "queued": ("⧗", MUTED),
+    "waiting": ("⧗", Ink("warning", BOLD)),
+    "running": ("⠿", Ink("accent")),
+    "ok": ("✓", Ink("success")),
+    "failed": ("✗", Ink("error", BOLD)),
+    "refused": ("⊘", Ink("error")),
+    "cancelled": ("⊗", Ink("warning")),
+}
+_NOTICES: dict[p.Severity, tuple[str, Ink]] = {
+    "info": ("·", MUTED),
+    "warning": ("▲", Ink("warning")),
+    "error": ("✗", Ink("error")),
+}
+PREVIEW_LINES = 3
+FOLDED_LINES = 2
+EXPANDED_LINES = 2_000
+"""Source lines of one result that an open card shows."""
+_INDENT: Span = ("  ", TEXT)
+_BAR_CELLS = 20
+
+
+def duration(seconds: float) -> str:
+    """A time span in at most two units: `11 ms`, `3.4 s`, `2 min 05 s`, `1 h 02 min`."""
+    if seconds < 0.9995:
+        return t("duration.ms", ms=max(round(seconds * 1000), 0))
+    if seconds < 9.95:
+        return t("duration.s", s=f"{seconds:.1f}")
+    if seconds < 59.5:
+        return t("duration.s", s=round(seconds))
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return t("duration.min", min=minutes, s=f"{rest:02}")
+    hours, minutes = divmod(minutes, 60)
+    return t("duration.h", h=hours, min=f"{minutes:02}")
+
+
+def title(server: str, tool: str) -> str:
+    """`server · tool`, or the name of a built-in; cleaned, on one line."""
+    name = one_line(tool, 200)
+    return f"{one_line(server, 60)} · {name}" if server else name
+
+
+def _state_word(item: CallItem, now: float) -> str:
+    seconds = max(now - item.began, 0.0) if item.state == "running" and item.began else item.seconds
+    if item.state == "running":
+        # Whole seconds: the card is drawn again once a second.
+        return t("card.running", time=duration(float(int(seconds))) if seconds >= 1 else "").rstrip()
+    time = duration(seconds) if seconds > 0 or item.state == "ok" else ""
+    return t(f"card.{item.state}", **({} if item.state in _TIMELESS else {"time": time})).strip()
+
+
+_TIMELESS = frozenset({"queued", "waiting", "refused"})
+
+
+def card_header(item: CallItem, width: int, now: float, marked: bool = False) -> Line:
+    """The first row of a call: glyph, server and tool, the arguments that matter, and how it stands."""
+    glyph, ink = GLYPHS[item.state]
+    right: list[Span] = [(_state_word(item, now), MUTED if item.state in ("ok", "queued") else ink)]
+    left: list[Span] = [(f"{glyph} ", ink), (title(item.server, item.tool), Ink("text", BOLD))]
+    if item.by_hand:
+        left.append((f" ({t('card.by_hand')})", MUTED))
+    if item.summary:
+        left.append(("  " + one_line(item.summary, max(width, 20)), MUTED))
+    room = max(width - cells_of(right) - 2, 8)
+    row = fitted(left, room)
+    space = max(width - cells_of(row.spans) - cells_of(right), 1)
+    spans = [*row.spans, (" " * space, TEXT), *right]
+    if marked:
+        spans = [(text, Ink("cursor", ink.flags | REVERSE)) for text, ink in spans]
+    return fitted(spans, width)
+
+
+def _progress(item: CallItem, width: int) -> list[Line]:
+    """A bar (with a total) or the bare count, and the server's message."""
+    if item.progress is None and not item.message:
+        return []
+    spans: list[Span] = [_INDENT]
+    value, total = item.progress, item.total
+    if value is not None and total and math.isfinite(value) and math.isfinite(total) and total > 0:
+        share = min(max(value / total, 0.0), 1.0)
+        cells = min(_BAR_CELLS, max(width // 3, 4))
+        full = int(share * cells)
+        spans += [("▰" * full, Ink("accent")), ("▱" * (cells - full), MUTED), (f" {share:.0%}", TEXT)]
+    elif value is not None and math.isfinite(value):
+        spans.append((f"{value:,.10g}", TEXT))
+    if item.message:
+        spans.append((("  " if len(spans) > 1 else "") + one_line(item.message, width), MUTED))
+    return [fitted(spans, width)]
+
+
+def _more(count: int) -> str:
+    return t("card.more_line") if count == 1 else t("card.more_lines", count=f"{count:,}")
+
+
+def _preview(item: CallItem, width: int) -> list[Line]:
+    rows = [row for row in clean(item.preview).split("\n") if row.strip()]
+    ink = Ink("error") if item.state == "failed" else MUTED
+    out = [fitted([_INDENT, (row, ink)], width) for row in rows[:PREVIEW_LINES]]
+    hidden = max(item.lines, len(rows)) - len(out)
+    if hidden > 0 and out:
+        out.append(fitted([_INDENT, (_more(hidden), MUTED)], width))
+    for row in out:
+        row.gutter = 2
+    return out
+
+
+def card(
+    item: CallItem, width: int, now: float, *, marked: bool = False, detail: p.CallDetail | None = None
+) -> list[Line]:
+    """A call as rows: header, progress while it runs, and preview, or with `detail` everything."""
+    rows = [card_header(item, width, now, marked)]
+    if item.state == "running":
+        rows += _progress(item, width)
+    if detail is None:
+        return rows + _preview(item, width)
+    return rows + prefixed(_detail(detail, max(width - 2, 8)), _INDENT, _INDENT)
+
+
+def gone(width: int) -> list[Line]:
+    """What stands in an open card whose details the core no longer has."""
+    return prefixed(wrap([(t("card.gone"), MUTED)], width - 2), _INDENT, _INDENT)
+
+
+def _label(key: str) -> Line:
+    return Line([(t(key), MUTED)])
+
+
+def _detail(detail: p.CallDetail, width: int) -> list[Line]:
+    out: list[Line] = []
+    arguments = detail.arguments.strip()
+    if arguments in ("", "{}"):
+        out.append(_label("card.no_arguments"))
+    else:
+        out.append(_label("card.arguments"))
+        out += _source("json", clean(arguments), width)
+    if detail.diff:
+        out.append(_label("card.change"))
+        out += _source("diff", clean(detail.diff), width)
+    if detail.result:
+        out.append(_label("card.result"))
+        out += _result(clean(detail.result), width)
+    elif detail.state in ("queued", "waiting", "running"):
+        out.append(_label("card.no_result"))
+    for path in detail.saved:
+        out += wrap([(t("card.saved", path=clean(path, newlines=False)), MUTED)], width)
+    return out
+
+
+def _head(text: str) -> tuple[str, int]:
+    """The lines of a long text that are shown, and how many are not."""
+    hidden = text.count("\n") + 1 - EXPANDED_LINES
+    if hidden <= 0:
+        return text, 0
+    return "\n".join(text.split("\n", EXPANDED_LINES)[:EXPANDED_LINES]), hidden
+
+
+def _source(language: str, text: str, width: int) -> list[Line]:
+    shown, hidden = _head(text.rstrip("\n"))
+    rows = code_rows(highlighted(language, shown), width)
+    return rows + _hidden(hidden, width)
+
+
+def _hidden(count: int, width: int) -> list[Line]:
+    return wrap([(t("card.cut", count=f"{count:,}"), MUTED)], width) if count else []
+
+
+def _result(text: str, width: int) -> list[Line]:
+    """A result by what it looks like: JSON, a diff, Markdown, or plain text."""
+    match looks_like(text):
+        case "json":
+            return _source("json", indented(text), width)
+        case "diff":
+            return _source("diff", text, width)
+        case "markdown":
+            shown, hidden = _head(text)
+            return render_markdown(shown, width) + _hidden(hidden, width)
+        case _:
+            shown, hidden = _head(text.rstrip("\n"))
+            return wrap([(shown, TEXT)], width) + _hidden(hidden, width)
+
+
+_JSON_MOST = 200_000
+
+
+def looks_like(text: str) -> str:
+    """`json`, `diff`, `markdown` or `text`: what `text` most likely is, judged by its first lines."""
+    head = text[:4_000].lstrip()
+    if head[:1] in ("{", "[") and text.rstrip()[-1:] in ("}", "]") and len(text) <= _JSON_MOST:
+        try:
+            json.loads(text)
+        except (ValueError, RecursionError):
+            return "text"
+        return "json"
+    if head.startswith(("diff --git ", "--- ")) and "\n+++ " in head:
+        return "diff"
+    rows = head.split("\n")
+    marks = sum(row.startswith(("# ", "## ", "### ", "```", "|--", "| -", "|:-")) for row in rows)
+    return "markdown" if marks >= 2 or (marks and rows[0].startswith("# ")) else "text"
+
+
+def user_message(item: UserItem, width: int) -> list[Line]:
+    """What the person wrote, with a bar at its left."""
+    bar: Span = ("▌ ", Ink("user"))
+    return prefixed(wrap([(clean(item.text), Ink("user-text"))], width - 2), bar, bar)
+
+
+def notice(item: NoticeItem, width: int) -> list[Line]:
+    """One sentence with its severity as glyph and word, and whose it is."""
+    glyph, ink = _NOTICES[item.severity]
+    word = t(f"notice.{item.severity}")
+    source = f"{one_line(item.source, 60)}: " if item.source else ""
+    spans: list[Span] = [(f"{word}: ", ink), (source, Ink("text", BOLD)), (clean(item.text).strip(), TEXT)]
+    return prefixed(wrap(spans, width - 2), (f"{glyph} ", ink), _INDENT)
+
+
+def reasoning(item: AnswerItem, width: int, *, expanded: bool, marked: bool = False) -> list[Line]:
+    """The model's reasoning, dim: folded to two rows and a count unless `expanded`."""
+    ink = Ink("reasoning")
+    word = t("thinking.done" if item.done else "thinking.now")
+    text = item.text if expanded or item.done else item.text[-(FOLDED_LINES + 1) * width :]
+    rows = wrap([(clean(text).strip(), ink)], width - 2)
+    hidden = 0
+    if not expanded and len(rows) > FOLDED_LINES:
+        hidden = len(rows) - FOLDED_LINES if item.done else 0
+        rows = rows[:FOLDED_LINES] if item.done else rows[-FOLDED_LINES:]
+        rows[-1].join = "\n"
+    header: list[Span] = [("∴ ", ink), (word, ink)]
+    if hidden:
+        header.append((f"  {_more(hidden)}", MUTED))
+    if marked:
+        header = [(text, Ink("cursor", part.flags | REVERSE)) for text, part in header]
+    return [fitted(header, width), *prefixed(rows, _INDENT, _INDENT)]
+
+
+def as_text(item: CallItem, detail: p.CallDetail | None) -> str:
+    """A card as text to copy: name, arguments and result, cleaned."""
+    if detail is None:
+        return clean(f"{title(item.server, item.tool)}  {item.summary}\n{item.preview}".rstrip())
+    parts = [title(detail.server, detail.tool), detail.arguments, detail.diff, detail.result]
+    return clean("\n\n".join(part.strip("\n") for part in parts if part.strip()))
+
+
+def as_command(item: CallItem, detail: p.CallDetail | None) -> str:
+    """The `hel mcp call` command that repeats the call; empty for a built-in."""
+    if not item.server:
+        return ""
+    words = ["hel", "mcp", "call", item.server, item.tool]
+    arguments = detail.arguments.strip() if detail else ""
+    if arguments not in ("", "{}"):
+        with contextlib.suppress(ValueError):
+            arguments = json.dumps(json.loads(arguments), ensure_ascii=False, separators=(",", ":"))
+        words.append(arguments)
+    return shlex.join(words)

@@ -1,0 +1,77 @@
+"""Finding text in the transcript: where it stands, row by row.
+
+Only items whose source can hold the text are laid out. Not here: moving there and highlighting (the widget).
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from hel_tui.tui.state import AnswerItem, CallItem, Item, NoticeItem, UserItem
+from hel_tui.tui.text.lines import Line
+from hel_tui.tui.text.transcript import Transcript
+
+MOST = 10_000
+"""Matches beyond which searching stops."""
+_MARKUP = re.compile(r"[\s*_`~\\|>#-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """One place: the item's index, and the pieces (row in the item, from, to) in characters."""
+
+    index: int
+    pieces: tuple[tuple[int, int, int], ...]
+
+
+def _source(item: Item) -> str:
+    match item:
+        case CallItem():
+            return f"{item.server} {item.tool} {item.summary} {item.preview} {item.message}"
+        case AnswerItem() | UserItem() | NoticeItem():
+            return item.text
+
+
+def in_rows(pattern: re.Pattern[str], rows: Sequence[Line]) -> list[tuple[tuple[int, int, int], ...]]:
+    """Matches of `pattern` in the text of `rows` as it reads, also across wrapped rows."""
+    starts: list[int] = []
+    parts: list[str] = []
+    size = 0
+    for row in rows:
+        starts.append(size)
+        piece = row.copied + row.join
+        parts.append(piece)
+        size += len(piece)
+    found: list[tuple[tuple[int, int, int], ...]] = []
+    for match in pattern.finditer("".join(parts)):
+        pieces: list[tuple[int, int, int]] = []
+        number = bisect_right(starts, match.start()) - 1
+        while number < len(rows) and starts[number] < match.end():
+            row = rows[number]
+            begin = max(match.start() - starts[number], 0) + row.gutter
+            end = min(match.end() - starts[number] + row.gutter, len(row.text))
+            if begin < end:
+                pieces.append((number, begin, end))
+            number += 1
+        if pieces:
+            found.append(tuple(pieces))
+    return found
+
+
+def find(transcript: Transcript, text: str) -> list[Match]:
+    """All places of `text`, in any case, from the top; at most MOST."""
+    if not text.strip():
+        return []
+    pattern = re.compile(re.escape(text), re.IGNORECASE)
+    needle = re.compile(re.escape(_MARKUP.sub("", text)), re.IGNORECASE)
+    found: list[Match] = []
+    for index, entry in enumerate(transcript.entries):
+        if not entry.expanded and not needle.search(_MARKUP.sub("", _source(entry.item))):
+            continue
+        found += [Match(index, pieces) for pieces in in_rows(pattern, transcript.lines(index))]
+        if len(found) >= MOST:
+            return found[:MOST]
+    return found

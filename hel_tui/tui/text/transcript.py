@@ -1,0 +1,261 @@
+"""All items of the conversation as rows, laid out when they are looked at.
+
+Heights that nobody has seen are estimates; whoever scrolls asks for exact ones where it looks. The cost
+of a change does not depend on how many items there are. Not here: scrolling, keys, colours (the widget).
+"""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Sequence
+
+from hel_tui.core import protocol as p
+from hel_tui.tui.safe import clean, is_clean
+from hel_tui.tui.state import AnswerItem, CallItem, Item, NoticeItem, UserItem
+from hel_tui.tui.text import cards
+from hel_tui.tui.text.heights import Heights
+from hel_tui.tui.text.lines import Line
+from hel_tui.tui.text.markdown import MarkdownView
+
+DetailFn = Callable[[str], p.CallDetail | None]
+KEPT_LAYOUTS = 400
+"""Items whose rows are kept; the others keep their height and are laid out again when seen."""
+
+
+class Entry:
+    """One item and its rows. `exact` says that its height is that of its rows."""
+
+    __slots__ = ("cleaned", "exact", "expanded", "item", "lines", "margin", "view")
+
+    def __init__(self, item: Item, margin: int) -> None:
+        self.item = item
+        self.margin = margin
+        self.expanded = False
+        self.exact = False
+        self.lines: list[Line] | None = None
+        self.view: MarkdownView | None = None
+        self.cleaned = 0
+        """Characters of a streaming answer that are known to be clean."""
+
+
+def is_foldable(item: Item) -> bool:
+    """Whether the item has more to show: a call, or reasoning."""
+    return isinstance(item, CallItem) or (isinstance(item, AnswerItem) and item.reasoning)
+
+
+def _margin(item: Item, before: Item | None) -> int:
+    """Blank rows above an item: none between cards, and none between an answer and the calls it made."""
+    if before is None:
+        return 0
+    if isinstance(item, CallItem):
+        return 0 if isinstance(before, CallItem | AnswerItem) else 1
+    if isinstance(item, NoticeItem):
+        return 0 if isinstance(before, CallItem | NoticeItem) else 1
+    return 1
+
+
+class Transcript:
+    """The items in order. Indexes are positions in it; rows count from the top over all items."""
+
+    def __init__(self, detail: DetailFn, clock: Callable[[], float] = time.monotonic) -> None:
+        self._detail = detail
+        self._clock = clock
+        self.entries: list[Entry] = []
+        self.heights = Heights()
+        self.width = 80
+        self.all_expanded = False
+        self.marked = -1
+        """The index of the card under the cursor, -1 for none."""
+        self.laid_out = 0
+        """How many layouts were made: a measure of cost."""
+        self._index: dict[str, int] = {}
+        self._kept: OrderedDict[int, None] = OrderedDict()
+
+    # ------------------------------------------------------------- contents
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self.entries.clear()
+        self.heights = Heights()
+        self._index.clear()
+        self._kept.clear()
+        self.marked = -1
+
+    def sync(self, items: Sequence[Item], dirty: Iterable[str], cleared: bool = False) -> list[int]:
+        """Take over new and changed items; return the indexes that changed, in order.
+
+        `items` only grows, but for `cleared` or when it is another list: then all is taken anew.
+        """
+        if cleared or len(items) < len(self.entries):
+            self.clear()
+        if self.entries and items[0] is not self.entries[0].item:
+            self.clear()
+        first_new = len(self.entries)
+        for number in range(first_new, len(items)):
+            self._add(items[number], items[number - 1] if number else None)
+        changed = {index for key in dirty if (index := self._index.get(key)) is not None}
+        for index in changed:
+            self._stale(index)
+        changed.update(range(first_new, len(items)))
+        return sorted(changed)
+
+    def _add(self, item: Item, before: Item | None) -> None:
+        entry = Entry(item, _margin(item, before))
+        entry.expanded = self.all_expanded and is_foldable(item)
+        self._index[item.key] = len(self.entries)
+        self.entries.append(entry)
+        self.heights.append(self._estimate(entry))
+
+    def _stale(self, index: int) -> None:
+        entry = self.entries[index]
+        entry.lines, entry.exact = None, False
+
+    def index_of(self, key: str) -> int:
+        """The index of the item with this key, -1 if there is none."""
+        return self._index.get(key, -1)
+
+    def resize(self, width: int) -> None:
+        """Forget all rows: they are of another width. Heights become estimates again."""
+        if width == self.width:
+            return
+        self.width = width
+        self._kept.clear()
+        heights = Heights()
+        for entry in self.entries:
+            entry.lines, entry.exact = None, False
+            heights.append(self._estimate(entry))
+        self.heights = heights
+
+    def restate(self, index: int) -> None:
+        """The item looks different now (cursor, open, elapsed time): lay it out again when it is seen."""
+        if 0 <= index < len(self.entries):
+            self._stale(index)
+
+    # --------------------------------------------------------------- layout
+
+    def _estimate(self, entry: Entry) -> int:
+        """A guess of the height, without looking at the text but for its length and line breaks."""
+        match entry.item:
+            case CallItem(preview=preview):
+                rows = 1 + min(preview.count("\n") + 1, cards.PREVIEW_LINES + 1) * bool(preview)
+            case AnswerItem(reasoning=True):
+                rows = 1 + cards.FOLDED_LINES
+            case AnswerItem(text=text) | UserItem(text=text) | NoticeItem(text=text):
+                rows = text.count("\n") + 1 + len(text) // (self.width + 1)
+        return rows + entry.margin
+
+    def lines(self, index: int) -> list[Line]:
+        """The rows of an item, margin included, laid out if need be. Its height is not touched."""
+        entry = self.entries[index]
+        if entry.lines is None:
+            self.laid_out += 1
+            rows = self._rows(entry, index)
+            entry.lines = [Line()] * (entry.margin if rows else 0) + rows
+            self._keep(index)
+        return entry.lines
+
+    def lay_out(self, index: int) -> int:
+        """Make the height of the item exact; return by how much it changed."""
+        entry = self.entries[index]
+        if entry.exact:
+            return 0
+        entry.exact = True
+        before = self.heights[index]
+        self.heights.set(index, len(self.lines(index)))
+        return self.heights[index] - before
+
+    def _keep(self, index: int) -> None:
+        self._kept[index] = None
+        self._kept.move_to_end(index)
+        while len(self._kept) > KEPT_LAYOUTS:
+            old, _ = self._kept.popitem(last=False)
+            self.entries[old].lines = None
+
+    def _rows(self, entry: Entry, index: int) -> list[Line]:
+        item = entry.item
+        marked = index == self.marked
+        match item:
+            case UserItem():
+                return cards.user_message(item, self.width)
+            case NoticeItem():
+                return cards.notice(item, self.width)
+            case CallItem():
+                detail = self._detail(item.key) if entry.expanded else None
+                rows = cards.card(item, self.width, self._clock(), marked=marked, detail=detail)
+                return rows + cards.gone(self.width) if entry.expanded and detail is None else rows
+            case AnswerItem(reasoning=True):
+                if not item.text.strip():
+                    return []
+                return cards.reasoning(item, self.width, expanded=entry.expanded, marked=marked)
+            case AnswerItem():
+                return self._answer(entry, item)
+
+    def _answer(self, entry: Entry, item: AnswerItem) -> list[Line]:
+        text = item.text
+        if entry.cleaned >= 0:
+            # Only what is new has to be looked at, until something is found.
+            entry.cleaned = len(text) if is_clean(text[entry.cleaned :]) else -1
+        if entry.cleaned < 0:
+            text = clean(text)
+        view = entry.view or MarkdownView()
+        view.update(text, done=item.done)
+        # A finished answer is parsed again if its width changes: rows are worth keeping, blocks are not.
+        entry.view = None if item.done else view
+        return view.lines(self.width)
+
+    # -------------------------------------------------------------- looking
+
+    def line(self, y: int) -> Line | None:
+        """The row at `y`, None past the end."""
+        index, row = self.heights.at(y)
+        if index >= len(self.entries):
+            return None
+        rows = self.lines(index)
+        return rows[row] if row < len(rows) else Line()
+
+    def settle(self, y: int, height: int) -> bool:
+        """Make exact what the rows y..y+height-1 touch; True if any height changed."""
+        changed = False
+        index, row = self.heights.at(y)
+        left = height + row
+        while left > 0 and index < len(self.entries):
+            changed |= self.lay_out(index) != 0
+            left -= self.heights[index]
+            index += 1
+        return changed
+
+    def above(self, index: int, row: int, distance: int) -> tuple[int, int]:
+        """The place `distance` rows above (index, row), by exact heights."""
+        row -= distance
+        while row < 0 and index > 0:
+            index -= 1
+            self.lay_out(index)
+            row += self.heights[index]
+        return index, max(row, 0)
+
+    # ---------------------------------------------------------------- cards
+
+    def toggle(self, index: int) -> bool:
+        """Open or close the card; return whether it is open now."""
+        entry = self.entries[index]
+        entry.expanded = not entry.expanded
+        self._stale(index)
+        return entry.expanded
+
+    def expand_all(self, expanded: bool) -> None:
+        """Open or close all cards, also those to come."""
+        self.all_expanded = expanded
+        for index, entry in enumerate(self.entries):
+            if entry.expanded != expanded and is_foldable(entry.item):
+                entry.expanded = expanded
+                self._stale(index)
+
+    def next_foldable(self, index: int, step: int) -> int:
+        """The next card after (step 1) or before (step -1) `index`, -1 if there is none."""
+        index += step
+        while 0 <= index < len(self.entries):
+            if is_foldable(self.entries[index].item) and self.lines(index):
+                return index
+            index += step
+        return -1
