@@ -1,0 +1,34 @@
+"""The built-in tools by name, made for one session.
+
+Not here: which of them a session offers (settings), the loader of server tools (mcp).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from hel_tui.core.tools.edit import SearchReplace, WriteFile
+from hel_tui.core.tools.paths import Workspace
+from hel_tui.core.tools.read import ReadFile
+from hel_tui.core.vocabulary import Tool
+
+BUILTIN_NAMES = ("read_file", "write_file", "search_replace")
+
+
+def builtin_tools(
+    workspace: Workspace, *, names: tuple[str, ...] | None, environ: Mapping[str, str], network: bool = True
+) -> dict[str, Tool]:
+    """Return the tools called `names` (all for None, each once), in the order of BUILTIN_NAMES.
+
+    `environ` is the person's environment, `network` whether sandboxed commands may use it. Raises
+    ValueError, naming the known ones, for a name that is none.
+    """
+    makers: dict[str, Callable[[], Tool]] = {
+        "read_file": lambda: ReadFile(workspace),
+        "write_file": lambda: WriteFile(workspace),
+        "search_replace": lambda: SearchReplace(workspace),
+    }
+    for name in names or ():
+        if name not in makers:
+            raise ValueError(f"there is no built-in tool {name}; there are {', '.join(BUILTIN_NAMES)}")
+    return {name: make() for name, make in makers.items() if names is None or name in names}
