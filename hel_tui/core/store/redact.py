@@ -1,0 +1,161 @@
+"""Taking credentials out of text: values that are known, and shapes that give themselves away.
+
+Used where text leaves for a file, a log or a screen. Not here: which text is shown or kept (record, logs).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+from urllib.parse import quote
+
+MARK = "‹redacted›"
+MIN_SECRET = 6
+"""Shorter values are not looked for: they would blank out ordinary text."""
+
+_VARIABLE = re.compile(r"(?:\$\{[^{}]*\}|\$[A-Za-z_]\w*)")
+_SECRET_WORDS = frozenset(
+    {"auth", "authorization", "bearer", "cookie", "credential", "credentials", "key", "passwd", "password"}
+    | {"passphrase", "pat", "secret", "token", "apikey", "accesstoken", "authtoken"}
+)
+_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+
+# Each shape is looked for only where one of its triggers stands in the lower-cased text; group `keep` stays.
+# Quantifiers are bounded or over classes that exclude what follows: matching is linear.
+_SHAPES: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = tuple(
+    (tuple(triggers.split()), re.compile(pattern))
+    for triggers, pattern in (
+        ("sk- pk- rk-", r"(?<![A-Za-z0-9])[spr]k-[A-Za-z0-9_-]{16,}"),
+        ("_live_ _test_", r"(?<![A-Za-z0-9])[spr]k_(?:live|test)_[A-Za-z0-9]{10,}"),
+        ("ghp_ gho_ ghu_ ghs_ ghr_", r"gh[pousr]_[A-Za-z0-9]{16,}"),
+        ("github_pat_ glpat-", r"(?:github_pat_|glpat-)[A-Za-z0-9_-]{16,}"),
+        ("xox xapp-", r"(?:xox[a-z]|xapp)-[A-Za-z0-9-]{8,}"),
+        ("akia asia", r"(?<![A-Za-z0-9])A(?:KIA|SIA)[0-9A-Z]{16}"),
+        ("aiza", r"AIza[A-Za-z0-9_-]{30,}"),
+        ("hf_ npm_ pypi-", r"(?<![A-Za-z0-9])(?:hf_|npm_|pypi-)[A-Za-z0-9_-]{20,}"),
+        ("eyj", r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{4,}(?:\.[A-Za-z0-9_-]*)?"),
+        ("private key", r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[^-]*(?:-----END [A-Z ]{0,30}-----)?"),
+        (
+            "authorization api-key cookie",
+            r"(?i)(?P<keep>(?:authorization|api-key|cookie)[\"']?\s{0,3}[:=]\s{0,3}[\"']?"
+            r"(?:(?:bearer|basic|token)\s{1,3})?)[^\s\"';]{3,}(?:;\s?[^\s\"';=]{1,64}=[^\s\"';]{1,4096}){0,50}",
+        ),
+        ("bearer", r"(?i)(?P<keep>\bbearer\s{1,3})(?=[A-Za-z._~+/=-]{0,200}[0-9])[A-Za-z0-9._~+/=-]{8,}"),
+        (
+            "passw secret token key passphrase",
+            r"(?i)(?P<keep>(?:password|passwd|passphrase|secret|token|api_?key|access_?key|private_?key)"
+            r"(?:_[a-z0-9_]{1,24})?(?:=|[\"']\s{0,3}:\s{0,3})[\"']?)(?![0-9]{1,9}\b|\$)[^\s\"'&,;<>{}\[\]()]{4,}",
+        ),
+        ("://", r"(?P<keep>://[^\s/@:?#\"']{0,128}:)[^\s/@\"']{1,512}(?=@)"),
+    )
+)
+
+
+class Redactor:
+    """Replaces known secrets and secret shapes by `‹redacted›`. Reading is safe from any thread."""
+
+    def __init__(self, values: Iterable[str] = ()) -> None:
+        self._values: tuple[str, ...] = ()
+        self.add(*values)
+
+    def add(self, *values: str) -> None:
+        """Know further secret values: also as they look in JSON and in a URL, and line by line."""
+        known = set(self._values)
+        for value in values:
+            for piece in {value, *value.splitlines()}:
+                known |= {
+                    piece,
+                    piece.strip(),
+                    json.dumps(piece)[1:-1],
+                    quote(piece, safe="", errors="replace"),
+                }
+        self._values = tuple(sorted(value for value in known if len(value) >= MIN_SECRET))
+
+    def __call__(self, text: str) -> str:
+        """Return `text` without known values and without what looks like a credential."""
+        spans = [span for value in self._values if value in text for span in _places(text, value)]
+        if spans:
+            text = _cut(text, spans)
+        lower = text.lower()
+        for triggers, shape in _SHAPES:
+            if any(trigger in lower for trigger in triggers):
+                text = shape.sub(_keep, text)
+        return text
+
+    def data(self, value: Any, name: str = "") -> Any:
+        """Return JSON-like `value` with every text in it redacted, keys too; it stays valid JSON.
+
+        A text under a key that names a credential is replaced whole.
+        """
+        if isinstance(value, str):
+            return MARK if _names_one(name) and _is_literal(value) else self(value)
+        if isinstance(value, Mapping):
+            return {self(str(key)): self.data(item, str(key)) for key, item in value.items()}
+        if isinstance(value, list | tuple):
+            return [self.data(item, name) for item in value]
+        return value
+
+
+def _places(text: str, value: str) -> Iterable[tuple[int, int]]:
+    at = text.find(value)
+    while at >= 0:
+        yield at, at + len(value)
+        at = text.find(value, at + 1)
+
+
+def _cut(text: str, spans: list[tuple[int, int]]) -> str:
+    """Return `text` with each run of overlapping spans replaced by one mark."""
+    out: list[str] = []
+    end = 0
+    for start, stop in sorted(spans):
+        if start >= end:
+            out += (text[end:start], MARK)
+        end = max(end, stop)
+    return "".join((*out, text[end:]))
+
+
+def _keep(found: re.Match[str]) -> str:
+    return (found.groupdict().get("keep") or "") + MARK
+
+
+_SHAPES_ONLY = Redactor()
+
+
+def redact_shapes(text: str) -> str:
+    """Return `text` without what looks like a credential, no value being known."""
+    return _SHAPES_ONLY(text)
+
+
+def looks_like_secret(name: str, value: str) -> bool:
+    """Return whether `value`, kept under `name`, is a credential written out: by its name or its shape.
+
+    A reference such as `${TOKEN}` is none; neither is a value too short to matter or a plain small number.
+    """
+    if not _is_literal(value):
+        return False
+    return redact_shapes(value) != value or (_names_one(name) and not value.startswith(("/", "~", "./")))
+
+
+def _is_literal(value: str) -> bool:
+    """Return whether enough is left of `value` without its variables and its scheme to be a credential."""
+    written = _VARIABLE.sub("", value).strip()
+    return len(written) >= MIN_SECRET and written.lower() not in ("bearer", "basic", "token")
+
+
+def _names_one(name: str) -> bool:
+    words = [word.lower() for word in _WORDS.findall(name) if not word.isdigit()]
+    return bool(words) and words[-1] in _SECRET_WORDS and words != ["key"]
+
+
+def secrets_in(environ: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the values of an environment (or of `env`, of `headers`) that look like credentials."""
+    return tuple(value for name, value in environ.items() if looks_like_secret(name, value))
+
+
+def mask_value(value: str) -> str:
+    """Return what a screen shows for a value: dots, or the value when it is only a variable reference."""
+    if not value:
+        return "(empty)"
+    return value if _VARIABLE.fullmatch(value) else "••••••"

@@ -1,0 +1,281 @@
+"""Settings from the person's `config.toml` and the project's `.hel/config.toml`.
+
+A value that cannot be used is left out with a note; nothing here fails. A project's file can only tighten
+until the project is trusted. Not here: what hel remembers by itself (memory), rule syntax (permissions).
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from hel_tui.core.protocol import ACCESS_LEVELS, AccessLevel
+from hel_tui.core.store.places import Places, project_settings
+from hel_tui.core.store.reading import Unreadable, read_plain
+
+SettingsScope = Literal["user", "project"]
+Loading = Literal["deferred", "eager"]
+Naming = Literal["hash", "exclude"]
+ListChanged = Literal["refresh", "ignore"]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What is set, with defaults for what is not."""
+
+    model: str = ""
+    """`PROVIDER/NAME`; empty when not set."""
+    base_url: str = ""
+    access: AccessLevel = "confirm"
+    tools: tuple[str, ...] | None = None
+    """The built-ins offered to the model; None means all."""
+    max_steps: int = 50
+    theme: str = ""
+    loading: Loading = "deferred"
+    naming: Naming = "hash"
+    on_list_changed: ListChanged = "refresh"
+    inventory_budget: int = 2000
+    """Tokens the list of unloaded tools may take in the system prompt."""
+    network: bool = True
+    """Whether sandboxed commands reach the network."""
+
+
+@dataclass(frozen=True, slots=True)
+class RuleTexts:
+    """Permission rules as one file has them, not yet parsed."""
+
+    scope: SettingsScope
+    allow: tuple[str, ...] = ()
+    ask: tuple[str, ...] = ()
+    deny: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsNote:
+    """Something in a settings file that was left out. `line` is from 1; 0 when the whole file is meant."""
+
+    file: Path
+    line: int
+    sentence: str
+
+    def __str__(self) -> str:
+        return f"{self.file}{f':{self.line}' if self.line else ''}: {self.sentence}"
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedSettings:
+    settings: Settings = field(default_factory=Settings)
+    rules: tuple[RuleTexts, ...] = ()
+    notes: tuple[SettingsNote, ...] = ()
+
+
+class _Bad(Exception):
+    """A value that cannot be used; the text says what is expected."""
+
+
+def load_settings(project: Path, places: Places, *, project_is_trusted: bool = False) -> LoadedSettings:
+    """Read both files. The project's values win where they may: always when trusted, else only to tighten.
+
+    Untrusted, a project can lower the access level and `max_steps`, switch `network` off, narrow `tools`,
+    and add `ask` and `deny` rules; everything else of its file is left out with one note.
+    """
+    notes: list[SettingsNote] = []
+    user, user_rules = _read(places.user_settings, "user", notes)
+    settings = replace(Settings(), **user)
+    file = project_settings(project)
+    values, project_rules = _read(file, "project", notes)
+    if not project_is_trusted:
+        values, refused = _tighten(settings, values)
+        if project_rules.allow:
+            refused.append("permissions.allow")
+            project_rules = replace(project_rules, allow=())
+        if refused:
+            names = ", ".join(f"`{name}`" for name in refused)
+            notes.append(SettingsNote(file, 0, f"{names} left out: the project's settings can only tighten."))
+    return LoadedSettings(replace(settings, **values), (user_rules, project_rules), tuple(notes))
+
+
+def _tighten(settings: Settings, values: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """Return those values of a project that only tighten `settings`, and the names of the others."""
+    kept: dict[str, Any] = {}
+    refused: list[str] = []
+    for name, value in values.items():
+        now = getattr(settings, name)
+        if name == "tools" and now is not None:
+            kept[name] = tuple(tool for tool in value if tool in now)
+        elif value == now or (name in _TIGHTENS and _TIGHTENS[name](value, now)):
+            kept[name] = value
+        else:
+            refused.append(name)
+    return kept, refused
+
+
+_TIGHTENS: dict[str, Callable[[Any, Any], bool]] = {
+    "access": lambda value, now: ACCESS_LEVELS.index(value) <= ACCESS_LEVELS.index(now),
+    "max_steps": lambda value, now: value <= now,
+    "network": lambda value, _now: not value,
+    "tools": lambda _value, _now: True,
+}
+
+
+# --------------------------------------------------------------- one file
+
+
+def _read(path: Path, scope: SettingsScope, notes: list[SettingsNote]) -> tuple[dict[str, Any], RuleTexts]:
+    text, sentence = _text_of(path, path.parent.parent if scope == "project" else None)
+    if sentence:
+        notes.append(SettingsNote(path, 0, sentence))
+    try:
+        document = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        found = re.search(r"\(at line (\d+), column (\d+)\)", str(error))
+        line = int(found[1]) if found else 0
+        what = re.sub(r"\s*\(at .*\)$", "", str(error))
+        notes.append(SettingsNote(path, line, f"not read, it is not valid TOML: {what}."))
+        return {}, RuleTexts(scope)
+    values: dict[str, Any] = {}
+    rules: dict[str, tuple[str, ...]] = {}
+    unknown: list[str] = []
+    for key, value in document.items():
+        if key == "permissions":
+            rules = _rules_of(value, path, text, notes, unknown)
+        elif key not in _READERS:
+            unknown.append(key)
+        else:
+            try:
+                values[key] = _READERS[key](value)
+            except _Bad as bad:
+                notes.append(SettingsNote(path, _line_of(text, key), f"`{key}` left out: {bad}."))
+    if unknown:
+        notes.append(SettingsNote(path, _line_of(text, unknown[0]), _unknown_sentence(unknown)))
+    return values, RuleTexts(scope, **rules)
+
+
+def _text_of(path: Path, within: Path | None) -> tuple[str, str]:
+    """Return the text of a settings file, and a sentence when there is one that cannot be used."""
+    data = read_plain(path, within=within)
+    if data is None:
+        return "", ""
+    if isinstance(data, Unreadable):
+        return "", f"not read: {data.sentence}"
+    try:
+        return data.decode("utf-8-sig"), ""
+    except UnicodeDecodeError:
+        return "", "not read: it is not UTF-8."
+
+
+def _rules_of(
+    value: Any, path: Path, text: str, notes: list[SettingsNote], unknown: list[str]
+) -> dict[str, tuple[str, ...]]:
+    rules: dict[str, tuple[str, ...]] = {}
+    if not isinstance(value, dict):
+        notes.append(
+            SettingsNote(path, _line_of(text, "permissions"), "`permissions` left out: it must be a table.")
+        )
+        return rules
+    for key, texts in value.items():
+        if key not in ("allow", "ask", "deny"):
+            unknown.append(f"permissions.{key}")
+            continue
+        try:
+            rules[key] = _texts(texts)
+        except _Bad as bad:
+            line = _line_of(text, key, table="permissions")
+            notes.append(SettingsNote(path, line, f"`permissions.{key}` left out: {bad}."))
+    return rules
+
+
+def _unknown_sentence(unknown: list[str]) -> str:
+    known = [*_READERS, "permissions.allow", "permissions.ask", "permissions.deny"]
+    parts = []
+    for name in unknown:
+        near = difflib.get_close_matches(name, known, 1)
+        parts.append(f"`{name}`" + (f" (did you mean `{near[0]}`?)" if near else ""))
+    return f"unknown and left out: {', '.join(parts)}."
+
+
+def _line_of(text: str, key: str, table: str = "") -> int:
+    """Return the line on which `key` is set or its table begins; 0 when it cannot be told."""
+    here = ""
+    head, _, rest = key.partition(".")
+    for number, line in enumerate(text.splitlines(), 1):
+        bare = line.strip()
+        if bare.startswith("["):
+            here = bare.strip("[] ").partition("]")[0]
+            if not table and here.partition(".")[0] == head and not rest:
+                return number
+        elif re.match(rf'["\']?{re.escape(rest or head)}["\']?\s*[=.]', bare) and here == (
+            head if rest else table
+        ):
+            return number
+    return 0
+
+
+# ----------------------------------------------------------------- values
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise _Bad("it must be text in quotes")
+    return value
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise _Bad('it must be a list of texts, such as ["a", "b"]')
+    return tuple(value)
+
+
+def _positive(value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        raise _Bad("it must be a whole number above 0")
+    return value
+
+
+def _flag(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise _Bad("it must be true or false")
+    return value
+
+
+def _one_of(*choices: str) -> Callable[[Any], str]:
+    def read(value: Any) -> str:
+        if value not in choices:
+            raise _Bad(f"it must be one of {', '.join(choices)}")
+        return str(value)
+
+    return read
+
+
+def _model(value: Any) -> str:
+    text = _text(value)
+    if text and "/" not in text:
+        raise _Bad("it must be PROVIDER/NAME, such as openai/gpt-5")
+    return text
+
+
+def _url(value: Any) -> str:
+    text = _text(value)
+    if text and not re.match(r"https?://[^/\s]", text):
+        raise _Bad("it must be a URL that begins with http:// or https://")
+    return text
+
+
+_READERS: dict[str, Callable[[Any], Any]] = {
+    "model": _model,
+    "base_url": _url,
+    "access": _one_of(*ACCESS_LEVELS),
+    "tools": _texts,
+    "max_steps": _positive,
+    "theme": _text,
+    "loading": _one_of(*get_args(Loading)),
+    "naming": _one_of(*get_args(Naming)),
+    "on_list_changed": _one_of(*get_args(ListChanged)),
+    "inventory_budget": _positive,
+    "network": _flag,
+}

@@ -1,0 +1,106 @@
+"""State files: whole, private, shared by several processes."""
+
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+from hel_tui.core.store.atomic import locked, read_toml, update_toml, write_atomic
+
+COUNTING = """
+import sys
+from pathlib import Path
+from hel_tui.core.store.atomic import update_toml
+def add(document):
+    document["n"] = document.get("n", 0) + 1
+    document.setdefault("by", {}).setdefault(sys.argv[2], 0)
+    document["by"][sys.argv[2]] += 1
+for _ in range(20):
+    failure = update_toml(Path(sys.argv[1]), add)
+    assert failure is None, failure
+"""
+WITH_A_FULL_DISK = """
+import resource, sys
+from pathlib import Path
+from hel_tui.core.store.atomic import write_atomic
+resource.setrlimit(resource.RLIMIT_FSIZE, (10, 10))
+print(write_atomic(Path(sys.argv[1]), b"x" * 1000).sentence)
+"""
+
+
+def test_a_file_is_replaced_whole_and_private(tmp_path: Path) -> None:
+    path = tmp_path / "deep" / "a.toml"
+    before = os.umask(0)
+    try:
+        assert write_atomic(path, b"one") is None
+        assert write_atomic(path, b"two") is None
+    finally:
+        os.umask(before)
+    assert path.read_bytes() == b"two"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert [each.name for each in path.parent.iterdir()] == ["a.toml"]
+
+
+def test_a_linked_file_stays_linked(tmp_path: Path) -> None:
+    real = tmp_path / "dotfiles" / "a.toml"
+    real.parent.mkdir()
+    real.write_text("old")
+    (tmp_path / "a.toml").symlink_to(real)
+    assert write_atomic(tmp_path / "a.toml", b"new") is None
+    assert (tmp_path / "a.toml").is_symlink() and real.read_bytes() == b"new"
+
+
+def test_when_the_disk_refuses_the_old_file_is_intact_and_nothing_is_left_beside(tmp_path: Path) -> None:
+    path = tmp_path / "a.toml"
+    path.write_bytes(b"old")
+    said = subprocess.run(
+        [sys.executable, "-c", WITH_A_FULL_DISK, str(path)], capture_output=True, text=True, check=True
+    ).stdout
+    assert str(path) in said and "not saved" in said
+    assert path.read_bytes() == b"old"
+    assert [each.name for each in tmp_path.iterdir()] == ["a.toml"]
+
+
+def test_a_path_that_cannot_exist_is_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    for failure in (
+        write_atomic(tmp_path / "file" / "a.toml", b""),
+        update_toml(tmp_path / "file" / "a.toml", lambda document: document.update(a=1)),
+    ):
+        assert failure is not None and "not saved" in failure.sentence
+
+
+def test_several_processes_lose_nothing_of_each_other(tmp_path: Path) -> None:
+    path = tmp_path / "count.toml"
+    running = [subprocess.Popen([sys.executable, "-c", COUNTING, str(path), f"p{n}"]) for n in range(4)]
+    assert [process.wait(60) for process in running] == [0] * 4
+    document, problem = read_toml(path)
+    assert problem == "" and document == {"n": 80, "by": {f"p{n}": 20 for n in range(4)}}
+
+
+def test_a_lock_that_is_held_ends_in_a_sentence_not_in_waiting_for_ever(tmp_path: Path) -> None:
+    with locked(tmp_path / "a.toml"):
+        try:
+            with locked(tmp_path / "a.toml", limit=0):
+                raise AssertionError("entered twice")
+        except TimeoutError as error:
+            assert "another process" in str(error)
+
+
+def test_a_damaged_file_is_kept_beside_and_begun_anew(tmp_path: Path) -> None:
+    path = tmp_path / "a.toml"
+    path.write_bytes(b"not = [toml")
+    assert "damaged" in read_toml(path)[1]
+    assert update_toml(path, lambda document: document.update(a=1)) is None
+    assert read_toml(path) == ({"a": 1}, "")
+    assert (tmp_path / "a.toml.damaged").read_bytes() == b"not = [toml"
+
+
+def test_an_unchanged_document_is_not_written(tmp_path: Path) -> None:
+    path = tmp_path / "a.toml"
+    path.write_bytes(b"# by hand\na = 1\n")
+    assert update_toml(path, lambda document: document.update(a=1)) is None
+    assert path.read_bytes() == b"# by hand\na = 1\n"
+    assert update_toml(tmp_path / "none.toml", lambda document: None) is None
+    assert not (tmp_path / "none.toml").exists()
