@@ -1,0 +1,292 @@
+"""One model at one OpenAI-compatible endpoint: sends requests, yields the answer's parts, tries again.
+
+Owns the HTTP client and what it learned of the server's dialect. httpx is imported on first use. Not
+here: what bytes mean (reading, assemble), what refusals mean (faults), which model it is (choose).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import aclosing, suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from hel_tui.core.models.assemble import Assembler
+from hel_tui.core.models.faults import Failure, adapted, refused, sentence
+from hel_tui.core.models.profiles import Dialect, Profile
+from hel_tui.core.models.reading import Reading
+from hel_tui.core.models.sse import EventTooLarge
+from hel_tui.core.models.types import ModelFault, ModelInfo, Part, Request, RetryPart
+from hel_tui.core.models.wire import body
+from hel_tui.core.vocabulary import AssistantMessage, Message, ToolMessage
+
+if TYPE_CHECKING:
+    import httpx
+
+RETRIES = 3
+FIRST_DELAY = 0.5
+"""Seconds before the first retry; doubled each time, and up to a quarter more by chance."""
+LONGEST_WAIT = 60.0
+"""Seconds of Retry-After that are waited for; with more, the person is told instead."""
+IDLE = 300.0
+"""Seconds without a byte (comments count as bytes) before the endpoint is given up."""
+CONNECT = 10.0
+GRACE = 1.0
+"""Seconds an endpoint gets for usage and `[DONE]` once it has given a finish reason."""
+DRAIN = 2.0
+"""Seconds an endpoint gets to end the body after `[DONE]`, so that the connection can be used again."""
+ERROR_BODY = 65_536
+
+
+class ChatClient:
+    """A `ChatModel` over HTTP. Use it in one event loop, and `aclose` it there.
+
+    `idle` in seconds; `sleep`, `clock` (Unix time) and `chance` (0..1) are replaced by tests.
+    """
+
+    def __init__(
+        self,
+        info: ModelInfo,
+        profile: Profile,
+        key: str = "",
+        *,
+        key_hint: str = "",
+        idle: float = IDLE,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        clock: Callable[[], float] = time.time,
+        chance: Callable[[], float] = random.random,
+    ) -> None:
+        self._info = info
+        self._profile = profile
+        self._key = key.strip()
+        self._hint = key_hint
+        self._idle = idle
+        self._sleep = sleep
+        self._clock = clock
+        self._chance = chance
+        self._dialect = profile.dialect
+        self._client: httpx.AsyncClient | None = None
+        self._drains: set[asyncio.Task[None]] = set()
+
+    @property
+    def info(self) -> ModelInfo:
+        return self._info
+
+    @property
+    def dialect(self) -> Dialect:
+        """How this server is spoken to, as far as learned."""
+        return self._dialect
+
+    async def warm(self) -> None:
+        """Import and build what the first request needs, off the loop. Never fails: `stream` reports."""
+        with suppress(Exception):
+            if self._client is None:
+                self._client = await asyncio.to_thread(self._open)
+
+    async def aclose(self) -> None:
+        for task in self._drains:
+            task.cancel()
+        await asyncio.gather(*self._drains, return_exceptions=True)
+        if self._client is not None:
+            client, self._client = self._client, None
+            await client.aclose()
+
+    # --------------------------------------------------------------- a request
+
+    async def stream(self, request: Request) -> AsyncGenerator[Part, None]:
+        """Parts of the answer, `Finish` last. Raises ModelFault. Tries again only before the first part."""
+        tried = {self._dialect}
+        attempt = 0
+        while True:
+            begun = False
+            try:
+                async with aclosing(self._attempt(request)) as parts:
+                    async for part in parts:
+                        begun = True
+                        yield part
+                return
+            except Failure as failure:
+                if begun:
+                    raise failure.fault from None
+                other = self._other_dialect(request, failure)
+                if other is not None and other not in tried:
+                    tried.add(other)
+                    self._dialect = other
+                    continue
+                attempt += 1
+                delay = self._delay(attempt, failure)
+                why = failure.fault.sentence
+            yield RetryPart(attempt, RETRIES, delay, why)
+            await self._sleep(delay)
+
+    async def _attempt(self, request: Request) -> AsyncGenerator[Part, None]:
+        """One try. Raises Failure."""
+        import httpx
+
+        assembler = Assembler(fresh_ids(request.messages), self._info.provider)
+        reading = Reading(assembler, self._who, self._key)
+        response: httpx.Response | None = None
+        try:
+            response = await self._send(request)
+            chunks = response.aiter_bytes()
+            while not reading.done:
+                try:
+                    async with asyncio.timeout(GRACE if assembler.reason else None):
+                        data = await anext(chunks)
+                except (StopAsyncIteration, TimeoutError):
+                    break
+                for part in reading.feed(data):
+                    yield part
+                if reading.failure is not None:
+                    raise reading.failure
+            last = reading.finish()
+            if reading.done:
+                self._drain(response, chunks)
+                response = None
+            for part in last:
+                yield part
+        except Failure as failure:
+            if assembler.begun:
+                failure.passing = False
+                if failure.fault.kind != "context":
+                    failure.fault.kind = "stream"
+                failure.fault.partial = assembler.partial()
+            raise
+        except (httpx.HTTPError, EventTooLarge) as error:
+            raise self._broken(error, assembler) from None
+        finally:
+            if response is not None:
+                await response.aclose()
+
+    async def _send(self, request: Request) -> httpx.Response:
+        """The response's head. Raises Failure when it is a refusal, or httpx.HTTPError."""
+        content = body(request, self._info, self._dialect)
+        client = self._client
+        if client is None:
+            client = self._client = self._opened()
+        url = f"{self._info.base_url}{self._dialect.prefix}/chat/completions"
+        headers = {"Content-Type": "application/json"}
+        response = await client.send(
+            client.build_request("POST", url, content=content, headers=headers), stream=True
+        )
+        if response.status_code == 200:
+            return response
+        try:
+            said = bytearray()
+            async for chunk in response.aiter_bytes():
+                said += chunk
+                if len(said) > ERROR_BODY:
+                    break
+        finally:
+            await response.aclose()
+        raise refused(
+            response.status_code,
+            response.headers,
+            bytes(said),
+            who=self._who,
+            key=self._key,
+            hint=self._hint,
+            now=self._clock(),
+        )
+
+    def _opened(self) -> httpx.AsyncClient:
+        if not (self._key.isascii() and self._key.isprintable()):
+            text = f"The key for {self._info.provider} holds characters that cannot be sent. {self._hint}"
+            raise Failure(ModelFault("auth", text.strip()))
+        try:
+            return self._open()
+        except (ValueError, ImportError) as error:  # proxy variables that httpx cannot use
+            text = sentence("The proxy settings of the environment cannot be used", str(error), "", self._key)
+            raise Failure(ModelFault("connect", text)) from None
+
+    def _open(self) -> httpx.AsyncClient:
+        from hel_tui.core.models.httpclient import open_client
+
+        return open_client(self._info.base_url, self._key, connect=CONNECT, idle=self._idle)
+
+    def _drain(self, response: httpx.Response, chunks: AsyncIterator[bytes]) -> None:
+        """Read the end of the body in the background: nobody waits for it, the connection stays usable."""
+
+        async def drain() -> None:
+            try:
+                with suppress(Exception):
+                    async with asyncio.timeout(DRAIN):
+                        async for _ in chunks:
+                            pass
+            finally:
+                await response.aclose()
+
+        task = asyncio.create_task(drain())
+        self._drains.add(task)
+        task.add_done_callback(self._drains.discard)
+
+    # ---------------------------------------------------------------- failures
+
+    @property
+    def _who(self) -> str:
+        from hel_tui.core.models.httpclient import host_of
+
+        return f"{self._info.provider} ({host_of(self._info.base_url)})"
+
+    def _other_dialect(self, request: Request, failure: Failure) -> Dialect | None:
+        from hel_tui.core.models.httpclient import is_bare
+
+        way = self._dialect.reasoning
+        answers = [m for m in request.messages if isinstance(m, AssistantMessage)]
+        sent = (way == "always" and bool(answers)) or (way == "back" and any(m.reasoning for m in answers))
+        return adapted(self._dialect, failure, sent_reasoning=sent, bare_url=is_bare(self._info.base_url))
+
+    def _delay(self, attempt: int, failure: Failure) -> float:
+        """Seconds until the next try. Raises the fault when there is none."""
+        wait = failure.wait or 0.0
+        if not failure.passing or attempt > RETRIES:
+            raise failure.fault from None
+        if wait > LONGEST_WAIT:
+            text = f"{failure.fault.sentence} It asks to wait {round(wait)} seconds."
+            raise replace(failure.fault, sentence=text) from None
+        backoff = FIRST_DELAY * 2.0 ** (attempt - 1)
+        return float(max(backoff * (1 + self._chance() / 4), wait))
+
+    def _broken(self, error: Exception, assembler: Assembler) -> Failure:
+        """What a transport error means. Only what failed before the first part is worth another try."""
+        import httpx
+
+        partial = assembler.partial() if assembler.begun else None
+        said = str(error) or type(error).__name__
+        if isinstance(error, httpx.ReadTimeout | httpx.WriteTimeout):
+            text = f"{self._who} sent nothing for {self._idle:g} seconds."
+            return Failure(ModelFault("timeout", text, partial=partial))
+        if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | httpx.ProxyError):
+            untrusted = "CERTIFICATE_VERIFY_FAILED" in said
+            tail = self._profile.start and f"Is it running? Else {self._profile.start}."
+            if untrusted:
+                tail = "SSL_CERT_FILE can name a private CA."
+            text = sentence(f"Cannot connect to {self._who}", said, tail, self._key)
+            return Failure(ModelFault("connect", text), passing=not untrusted)
+        if isinstance(error, httpx.UnsupportedProtocol):
+            text = sentence(f"The base URL {self._info.base_url[:100]} cannot be used", said, "", self._key)
+            return Failure(ModelFault("request", text))
+        if partial is not None or isinstance(error, EventTooLarge):
+            text = sentence(f"The answer of {self._who} broke off", said, "", self._key)
+            return Failure(ModelFault("stream", text, partial=partial))
+        text = sentence(f"{self._who} closed the connection without an answer", said, "", self._key)
+        return Failure(ModelFault("connect", text), passing=True)
+
+
+def fresh_ids(messages: Sequence[Message]) -> Callable[[], str]:
+    """A maker of call ids `call_<n>` that the history does not have yet."""
+    used = {message.call_id for message in messages if isinstance(message, ToolMessage)}
+    used |= {call.id for m in messages if isinstance(m, AssistantMessage) for call in m.calls}
+
+    def numbers() -> Iterator[str]:
+        number = 0
+        while True:
+            number += 1
+            if (name := f"call_{number}") not in used:
+                yield name
+
+    made = numbers()
+    return lambda: next(made)

@@ -1,0 +1,215 @@
+"""What an endpoint's refusal means: a kind, a sentence without secrets, whether it may pass.
+
+Recognised by status, code and wording, since servers of one API agree on none of them. Pure functions.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+from hel_tui.core.models.profiles import Dialect
+from hel_tui.core.models.types import FaultKind, ModelFault
+
+MAX_SENTENCE = 500
+"""Characters of a fault's sentence."""
+
+_CONTEXT = re.compile(
+    r"context[_ -](?:length|window|size|limit)|maximum context|max_model_len|n_ctx|prompt is too long"
+    r"|too many (?:input )?tokens|input is too long|input length|reduce the length of"
+    r"|exceeds? the (?:model'?s )?(?:maximum|max) (?:number of )?(?:input )?tokens"
+    r"|token count .{0,40}exceeds|exceed_context",
+    re.I,
+)
+_SCHEMA = re.compile(
+    r"invalid (?:json )?schema|schema for function|function_declarations|tools?\[\d+\]|tools\.\d+"
+    r"|input_schema|function\.parameters|invalid 'tools|tool schema|json ?schema",
+    re.I,
+)
+_REASONING = re.compile(r"reasoning_content|reasoning content", re.I)
+_MISSING = re.compile(r"missing|must be|required|must include|passed back|should be", re.I)
+_UNKNOWN_FIELD = re.compile(
+    r"unsupported|unrecogni[sz]ed|unknown|unexpected|not supported|not permitted|extra|invalid", re.I
+)
+_NO_RETRY = ("insufficient_quota", "billing", "insufficient balance")
+_RETRIED = frozenset({408, 409, 425, 429})
+
+
+@dataclass(slots=True)
+class Failure(Exception):
+    """One try that failed. `passing`: worth another; `wait`: seconds the server asks for."""
+
+    fault: ModelFault
+    passing: bool = False
+    wait: float | None = None
+    said: str = ""
+    """The server's own words, uncut and uncleaned: to recognise things by, never to show."""
+
+
+def refused(
+    status: int, headers: Mapping[str, str], body: bytes, *, who: str, key: str, hint: str, now: float
+) -> Failure:
+    """The failure in a response that is not 2xx. `hint` says what to check about the key."""
+    said, code = said_in(body)
+    kind = _kind(status, said, code)
+    no_money = status == 402 or any(word in f"{code} {said}".lower() for word in _NO_RETRY)
+    passing = kind in ("rate", "server") and not no_money
+    head = f"{who} answered {status}"
+    tail = {
+        "auth": hint,
+        "missing": "Check the model's name and the base URL.",
+        "context": "The conversation is too long for this model.",
+    }.get(kind, "")
+    if 300 <= status < 400:
+        tail = f"It redirects to {headers.get('location', '?')}; give that address as --base-url."
+    return Failure(
+        ModelFault(kind, sentence(head, said, tail, key), status),
+        passing,
+        retry_after(headers.get("retry-after"), now),
+        said,
+    )
+
+
+def in_stream(error: Any, *, who: str, key: str) -> Failure:
+    """The failure in an error that came as an event of a stream that had begun with 200."""
+    said, code = _said(error)
+    status = int(code) if code.isdigit() and len(code) == 3 else 0
+    kind = _kind(status, said, code) if status else "context" if _is_context(said, code) else "stream"
+    if "overloaded" in f"{code} {said}".lower() and kind == "stream":
+        kind = "server"
+    return Failure(
+        ModelFault(kind, sentence(f"{who} reported an error", said, "", key), status),
+        kind in ("rate", "server", "stream"),
+    )
+
+
+def _kind(status: int, said: str, code: str) -> FaultKind:
+    if status in (401, 403):
+        return "auth"
+    if status in (402, 429):
+        return "rate"
+    if (status in (400, 413, 422) or status >= 500) and _is_context(said, code):
+        return "context"
+    if status == 413:
+        return "context"
+    if status in (404, 405):
+        return "missing"
+    if status >= 500 or status in _RETRIED:
+        return "server"
+    if _SCHEMA.search(said):
+        return "schema"
+    return "request"
+
+
+def _is_context(said: str, code: str) -> bool:
+    return bool(_CONTEXT.search(code) or _CONTEXT.search(said))
+
+
+# --------------------------------------------------------------------- wording
+
+
+def said_in(body: bytes) -> tuple[str, str]:
+    """(message, code or type) of an error body in any of the usual shapes; text and HTML as text."""
+    text = body.decode("utf-8", "replace")
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return text, ""
+    if isinstance(value, list) and value:
+        value = value[0]
+    return _said(value)
+
+
+def _said(value: Any) -> tuple[str, str]:
+    if isinstance(value, str):
+        return value, ""
+    if not isinstance(value, dict):
+        return "" if value is None else json.dumps(value), ""
+    if value.get("error"):
+        inner = value["error"]
+        if isinstance(inner, dict):
+            return _said(inner)
+        return str(inner), str(value.get("code") or "")
+    message = value.get("message") or value.get("detail") or value.get("msg") or ""
+    if not isinstance(message, str):
+        message = json.dumps(message)
+    code = value.get("code") or value.get("type") or ""
+    if isinstance(value.get("param"), str):
+        message = message if value["param"] in message else f"{message} ({value['param']})"
+    if isinstance(value.get("type"), str) and value.get("code") == value.get("status"):
+        code = value["type"]
+    return message, str(code)
+
+
+def sentence(head: str, said: str, tail: str, key: str) -> str:
+    """`head: said. tail`, at most MAX_SENTENCE characters, without markup, control characters or `key`."""
+    said = without_key(clean(said), key)
+    tail = without_key(clean(tail), key)
+    room = MAX_SENTENCE - len(head) - len(tail) - 4
+    if len(said) > room:
+        said = said[: max(0, room - 1)] + "…"
+    said = said.rstrip(".") + ("" if said.endswith("…") else ".") if said else ""
+    return " ".join(part for part in (f"{head}: {said}" if said else f"{head}.", tail) if part)[:MAX_SENTENCE]
+
+
+def clean(text: str) -> str:
+    """Foreign text on one line: no HTML, no escape sequences, no control characters."""
+    text = text[:20_000]
+    if "<" in text and re.search(r"<(?:!doctype|html|head|body)\b", text, re.I):
+        text = re.sub(r"<(style|script)\b.*?</\1>", " ", text, flags=re.I | re.S)
+        text = re.sub(r"<[^<>]{0,1000}>", " ", text)
+    text = re.sub(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|.)?", "", text)
+    text = re.sub(r"[\x00-\x1f\x7f-\x9f\s]+", " ", text)
+    return re.sub(r"[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]", "", text).strip()
+
+
+def without_key(text: str, key: str) -> str:
+    """`text` with the key, and any word that is a part of it eight characters long or more, as •••."""
+    if not key:
+        return text
+    text = text.replace(key, "•••")
+    return re.sub(r"[\w\-.]{8,}", lambda word: "•••" if word[0].strip(".") in key else word[0], text)
+
+
+# -------------------------------------------------------- waiting and adapting
+
+
+def retry_after(value: str | None, now: float) -> float | None:
+    """Seconds in a Retry-After header (RFC 9110 10.2.3: seconds or a date); None when there are none."""
+    if not value:
+        return None
+    try:
+        return max(0.0, float(value))
+    except ValueError:
+        pass
+    try:
+        return max(0.0, parsedate_to_datetime(value).timestamp() - now)
+    except (ValueError, OverflowError):
+        return None
+
+
+def adapted(dialect: Dialect, failure: Failure, *, sent_reasoning: bool, bare_url: bool) -> Dialect | None:
+    """The dialect to try instead after this refusal, or None when it says nothing about dialect.
+
+    Each change is one a server asked for in words, or the `/v1` that a base URL without a path lacks.
+    """
+    fault, said = failure.fault, failure.said
+    if fault.kind == "missing" and bare_url and not dialect.prefix and "model" not in said.lower():
+        return replace(dialect, prefix="/v1")
+    if fault.status not in (400, 422) or fault.kind == "context":
+        return None
+    if _REASONING.search(said):
+        wanted = bool(_MISSING.search(said)) if sent_reasoning else True
+        return replace(dialect, reasoning="always" if wanted else "none")
+    if not _UNKNOWN_FIELD.search(said):
+        return None
+    if "stream_options" in said or "include_usage" in said:
+        return replace(dialect, usage_option=False)
+    if dialect.limit_field in said:
+        other = "max_tokens" if dialect.limit_field != "max_tokens" else "max_completion_tokens"
+        return replace(dialect, limit_field=other)
+    return None

@@ -1,0 +1,119 @@
+"""The body of a response, as bytes arrive, read into parts. No network here.
+
+A server may stream events or answer in one piece whatever it was asked for; the first byte tells. Not
+here: what a chunk means (assemble), when to read (client).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+
+from hel_tui.core.models.assemble import Assembler
+from hel_tui.core.models.faults import Failure, in_stream
+from hel_tui.core.models.sse import EventStream, ServerEvent
+from hel_tui.core.models.types import Finish, ModelFault, Part, ReasoningPart, TextPart
+
+MAX_WHOLE = 64 * 2**20
+"""Bytes of an answer that comes in one piece."""
+
+
+class Reading:
+    """Reads one response. `done` turns true with `[DONE]`: nothing after it matters."""
+
+    def __init__(self, assembler: Assembler, who: str, key: str) -> None:
+        self._assembler = assembler
+        self._who = who
+        self._key = key
+        self._events = EventStream()
+        self._whole: bytearray | None = None
+        self._started = False
+        self._unreadable = 0
+        self._chunks = 0
+        self.done = False
+        self.failure: Failure | None = None
+        """An error the server reported among its chunks; what came before it was read."""
+
+    def feed(self, data: bytes) -> list[Part]:
+        """Parts in `data`, neighbours merged. Raises Failure for an answer too large to hold."""
+        if not self._started:
+            data = data.lstrip()
+            if not data:
+                return []
+            self._started = True
+            if data[:1] in (b"{", b"["):
+                self._whole = bytearray()
+        if self._whole is None:
+            return self._take(self._events.feed(data))
+        self._whole += data
+        if len(self._whole) > MAX_WHOLE:
+            raise Failure(ModelFault("stream", f"{self._who} answered with more than {MAX_WHOLE:,} bytes."))
+        return []
+
+    def finish(self) -> list[Part]:
+        """What is left, then `Finish`. Raises Failure when nothing of an answer came."""
+        parts: list[Part] = []
+        if self._whole is not None:
+            self.done = True
+            parts += self._take([ServerEvent(self._whole.decode("utf-8", "replace"))])
+        elif not self.done:
+            parts += self._take(self._events.close())
+        if self.failure is not None:
+            raise self.failure
+        parts += self._assembler.held()
+        if not self._chunks:
+            what = "nothing that could be read" if self._unreadable or self._started else "nothing"
+            raise Failure(ModelFault("stream", f"{self._who} answered with {what}."), passing=True)
+        notes = (f"unreadable chunks skipped: {self._unreadable}",) if self._unreadable else ()
+        last = self._assembler.finish(self.done)
+        return [*merged(parts), Finish(last.message, last.reason, last.usage, last.notes + notes)]
+
+    def _take(self, events: Iterable[ServerEvent]) -> list[Part]:
+        parts: list[Part] = []
+        for event in events:
+            if self.failure is not None or (self.done and self._whole is None):
+                break
+            if event.data == "[DONE]":
+                self.done = True
+            elif event.data:
+                self._chunk(event, parts)
+        return merged(parts)
+
+    def _chunk(self, event: ServerEvent, parts: list[Part]) -> None:
+        try:
+            chunk = json.loads(event.data)
+        except (ValueError, RecursionError):
+            chunk = None
+        if isinstance(chunk, dict) and (chunk.get("error") or event.event == "error"):
+            self.failure = in_stream(chunk, who=self._who, key=self._key)
+            return
+        if event.event == "error":
+            self.failure = in_stream(event.data, who=self._who, key=self._key)
+            return
+        if not isinstance(chunk, dict):
+            self._unreadable += 1
+            return
+        if "choices" in chunk or "usage" in chunk:
+            self._chunks += 1
+            parts += self._assembler.feed(chunk)
+
+
+def merged(parts: list[Part]) -> list[Part]:
+    """Neighbouring text (and reasoning) as one part: a flood comes as few parts."""
+    if len(parts) < 2:
+        return parts
+    out: list[Part] = []
+    run: list[str] = []
+    kind: type[TextPart] | type[ReasoningPart] | None = None
+    for part in parts:
+        if kind is not None and type(part) is not kind:
+            out.append(kind("".join(run)))
+            run, kind = [], None
+        if isinstance(part, TextPart | ReasoningPart):
+            run.append(part.text)
+            kind = type(part)
+        else:
+            out.append(part)
+    if kind is not None:
+        out.append(kind("".join(run)))
+    return out
