@@ -140,13 +140,11 @@ class Approver:
     def _trace(self, checked: Checked, decision: str, *, executed: bool) -> None:
         self._record.write(
             "permission",
-            {
-                "id": checked.call_id,
-                "name": checked.name,
-                "server": checked.tool.server,
-                "access": checked.tool.access,
-                "arguments": checked.arguments,
-                "decision": decision,
-                "executed": executed,
-            },
+            id=checked.call_id,
+            name=checked.name,
+            server=checked.tool.server,
+            access=checked.tool.access,
+            arguments=checked.arguments,
+            decision=decision,
+            executed=executed,
         )

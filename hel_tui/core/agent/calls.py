@@ -156,7 +156,7 @@ class Caller:
             hint = f" Did you mean {' or '.join(near)}?" if near else ""
             raise Refused(f"There is no tool named {name}.{hint} The call was not executed.", "failed")
         if name not in offered:
-            self._record.write("permission", {"name": name, "decision": "not loaded", "executed": False})
+            self._record.write("permission", name=name, decision="not loaded", executed=False)
             raise Refused(
                 f'{name} is not loaded. Call load_mcp_tool with names ["{name}"] first; '
                 "it can be called from the request after that. The call was not executed.",
@@ -177,7 +177,7 @@ class Caller:
         try:
             outcome = await tool.run(arguments, Invocation(card.call.id, self._ledger.progress(card)))
         except Exception as error:  # a bug in a tool must not end the conversation
-            self._record.write("note", {"text": f"{tool.raw} raised {type(error).__name__}: {error}"})
+            self._record.write("note", text=f"{tool.raw} raised {type(error).__name__}: {error}")
             return Outcome(f"{tool.raw} failed inside hel: {type(error).__name__}: {error}", failed=True)
         return outcome if outcome.failed else await self._hooks.after(checked, outcome)
 

@@ -6,10 +6,10 @@ test's. Not here: the rules themselves (permissions).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
+from hel_tui.core.store.record import RecordKind
 from hel_tui.core.vocabulary import Json, Outcome, Tool
 
 
@@ -72,4 +72,4 @@ class NoHooks:
 class Record(Protocol):
     """The session's record; redacts what it writes and never raises."""
 
-    def write(self, kind: str, fields: Mapping[str, Any]) -> None: ...
+    def write(self, kind: RecordKind, **facts: Any) -> None: ...

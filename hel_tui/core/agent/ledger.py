@@ -100,14 +100,12 @@ class Ledger:
             detail = replace(detail, arguments=shown(card.checked.arguments))
         self._keep(card, detail)
         self._record.write(
-            "tool result",
-            {
-                "id": card.call.id,
-                "name": card.call.name,
-                "state": card.state,
-                "seconds": round(seconds, 4),
-                "text": outcome.text,
-            },
+            "result",
+            id=card.call.id,
+            name=card.call.name,
+            state=card.state,
+            seconds=round(seconds, 4),
+            text=outcome.text,
         )
         preview, lines = text[:MAX_PREVIEW], text.count("\n") + 1
         self._emit(CallChanged(card.call.id, card.state, seconds, preview=preview, lines=lines))

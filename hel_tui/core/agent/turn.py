@@ -123,7 +123,7 @@ class Agent:
     async def turn(self, turn: int, text: str, model: ChatModel) -> Ending:
         """Answer `text`. Cancelling the task ends the turn and keeps what arrived."""
         self.history.append(UserMessage(text))
-        self._record.write("user", {"turn": turn, "text": text})
+        self._record.write("user", turn=turn, text=text)
         step = 0
         limit = self._max_steps
         while True:
@@ -244,7 +244,7 @@ class Agent:
         return isinstance(answer, ContinueAnswer) and answer.go_on
 
     def _faulted(self, fault: ModelFault, steps: int) -> Ending:
-        self._record.write("fault", {"kind": fault.kind, "status": fault.status, "text": fault.sentence})
+        self._record.write("note", fault=fault.kind, status=fault.status, text=fault.sentence)
         return Ending("failed", fault.sentence, steps=steps)
 
     def _ended(self, finish: Finish, steps: int) -> Ending:

@@ -18,7 +18,9 @@ from hel_tui.core.store.atomic import PRIVATE_FILE, why
 from hel_tui.core.store.places import make_private
 from hel_tui.core.store.redact import Redactor
 
-RecordKind = Literal["request", "response", "permission", "hook", "server", "note"]
+RecordKind = Literal[
+    "user", "request", "response", "permission", "hook", "result", "turn", "access", "server", "note"
+]
 MAX_RECORD_FILE = 64 << 20
 """Bytes after which a record takes no more; the last line says so."""
 
