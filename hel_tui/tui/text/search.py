@@ -75,3 +75,51 @@ def find(transcript: Transcript, text: str) -> list[Match]:
         if len(found) >= MOST:
             return found[:MOST]
     return found
+
+
+class Search:
+    """A search that is on: its matches and the one it stands at."""
+
+    def __init__(self, transcript: Transcript) -> None:
+        self._transcript = transcript
+        self._text = ""
+        self._rows: dict[tuple[int, int], list[tuple[int, int, int]]] = {}
+        self.matches: list[Match] = []
+        self.at = -1
+        """The number of the match it stands at, -1 for none."""
+        self.stale = False
+        """Rows may have changed since: nothing is highlighted until the search is renewed."""
+
+    def look(self, text: str) -> int:
+        """Search for `text`; return the number of matches."""
+        self._text = text
+        self.at = -1
+        self.renew()
+        return len(self.matches)
+
+    def renew(self) -> None:
+        """Search again in what is there now, standing where it stood."""
+        self.matches = find(self._transcript, self._text)
+        self.at = min(self.at, len(self.matches) - 1)
+        self.stale = False
+        self._rows = {}
+        for number, match in enumerate(self.matches):
+            for row, start, end in match.pieces:
+                self._rows.setdefault((match.index, row), []).append((start, end, number))
+
+    def last_before(self, index: int) -> int:
+        """The number of the last match in an item not after `index`; the first of all if there is none."""
+        before = [number for number, match in enumerate(self.matches) if match.index <= index]
+        return before[-1] if before else 0
+
+    def go(self, number: int) -> Match:
+        """Stand at a match and return it."""
+        self.at = number
+        return self.matches[number]
+
+    def in_row(self, index: int, row: int) -> list[tuple[int, int, bool]]:
+        """(from, to, whether it is the one stood at) of the matches in a row."""
+        if self.stale or not self._rows:
+            return []
+        found = self._rows.get((index, row), ())
+        return [(start, end, number == self.at) for start, end, number in found]

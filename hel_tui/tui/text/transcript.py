@@ -251,6 +251,12 @@ class Transcript:
                 entry.expanded = expanded
                 self._stale(index)
 
+    def mark(self, index: int) -> None:
+        """Put the card cursor on an item; -1 takes it away."""
+        before, self.marked = self.marked, index
+        self.restate(before)
+        self.restate(index)
+
     def next_foldable(self, index: int, step: int) -> int:
         """The next card after (step 1) or before (step -1) `index`, -1 if there is none."""
         index += step

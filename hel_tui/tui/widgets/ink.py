@@ -1,18 +1,33 @@
 """From inks to the styles of the theme, and from rows of text to strips on the screen.
 
-The conversation's component classes are the roles; their colours are in its CSS. Not here: what rows say.
+The component classes of the view are the roles; their colours are in its CSS. Not here: what rows say.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
+from textual.cache import LRUCache
 from textual.strip import Strip
 from textual.widget import Widget
 
-from hel_tui.tui.text.lines import BOLD, ITALIC, REVERSE, STRIKE, UNDERLINE, Ink, Line, Span
+from hel_tui.tui.strings import t
+from hel_tui.tui.text.lines import (
+    BOLD,
+    ITALIC,
+    MUTED,
+    REVERSE,
+    STRIKE,
+    TEXT,
+    UNDERLINE,
+    Ink,
+    Line,
+    Span,
+    wrap,
+)
 
 ROLES = (
     "muted",
@@ -45,7 +60,7 @@ ROLES = (
 PREFIX = "conversation--"
 
 CSS = """
-Conversation {
+TranscriptView {
     height: 1fr;
     padding: 0 1;
     overflow-x: hidden;
@@ -92,16 +107,22 @@ _FLAGS = (
 )
 
 
-class Inks:
-    """The styles of one widget's theme, looked up once each. `forget` after a change of styles."""
+RowSize = tuple[int, int, int]
+"""Cells of a row: padding at the left, text, padding at the right."""
+
+
+class Painter:
+    """Paints rows in the styles of one widget, each once. `forget` after a change of styles."""
 
     def __init__(self, widget: Widget) -> None:
         self._widget = widget
         self._styles: dict[Ink, Style] = {}
+        self._strips: LRUCache[tuple[Line, RowSize], Strip] = LRUCache(1_000)
 
     def forget(self) -> None:
         """The theme or the widget's styles changed."""
         self._styles.clear()
+        self._strips.clear()
 
     def style(self, ink: Ink) -> Style:
         """The style of an ink on the widget's background."""
@@ -116,11 +137,43 @@ class Inks:
             self._styles[ink] = style
         return style
 
-    def strip(self, line: Line, width: int) -> Strip:
-        """A row painted, exactly `width` cells."""
+    def row(self, line: Line, marks: Sequence[tuple[int, int, Ink]], size: RowSize) -> Strip:
+        """A row painted; `marks` are ranges (from, to, ink) of its characters to draw otherwise."""
+        if marks:
+            return self._strip(emphasised(line, marks), size)
+        strip = self._strips.get((line, size))
+        if strip is None:
+            strip = self._strips[line, size] = self._strip(line, size)
+        return strip
+
+    def _strip(self, line: Line, size: RowSize) -> Strip:
+        left, width, right = size
+        base = self.style(TEXT)
         segments = [Segment(text, self.style(ink)) for text, ink in line.spans]
-        rest = self.style(line.fill) if line.fill else self._widget.rich_style
-        return Strip(segments).adjust_cell_length(width, rest)
+        strip = Strip(segments).adjust_cell_length(width, self.style(line.fill) if line.fill else base)
+        if not left and not right:
+            return strip
+        padded = [Segment(" " * left, base), *strip, Segment(" " * right, base)]
+        return Strip([segment for segment in padded if segment.text], left + width + right)
+
+    def with_missed(self, strip: Strip, missed: int, size: RowSize) -> Strip:
+        """A row with the number of new rows below over its right end."""
+        left, width, right = size
+        words = (
+            t("conversation.new_line") if missed == 1 else t("conversation.new_lines", count=f"{missed:,}")
+        )
+        label = f" {words} "
+        end = left + width
+        label_strip = Strip([Segment(label, self.style(Ink("missed")))], cell_len(label))
+        room = max(end - cell_len(label), 0)
+        return Strip.join([strip.crop(0, room), label_strip, strip.crop(end, end + right)])
+
+    def placeholder(self, lines: Sequence[str], y: int, size: RowSize) -> Strip:
+        """Row `y` of a view without items: `lines` below an empty row, muted."""
+        rows = [Line()]
+        for text in lines:
+            rows += wrap([(text, MUTED)], size[1])
+        return self.row(rows[y] if y < len(rows) else Line(), (), size)
 
 
 def emphasised(line: Line, ranges: Sequence[tuple[int, int, Ink]]) -> Line:
