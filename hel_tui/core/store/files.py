@@ -78,16 +78,12 @@ class SessionFiles:
         """
         if estimate_tokens(text) <= SPILL_TOKENS:
             return Spilled(text)
-        size = len(text.encode("utf-8", "backslashreplace"))
-        lines = text.count("\n") + (not text.endswith("\n"))
-        measure = f"{size:,} bytes, {lines:,} line{'s' if lines != 1 else ''}"
         try:
             path = self.save_text(hint or "result", text)
         except OSError as error:
-            notice = f"[Cut here. The whole is {measure}; it could not be saved: {why(error)}.]"
-            return Spilled(_around(text, UNSAVED_HEAD, notice, UNSAVED_TAIL), text)
+            return _unsaved(text, why(error))
         notice = (
-            f"[Cut here. The whole is {measure}, saved as {path}. "
+            f"[Cut here. The whole is {_measure(text)}, saved as {path}. "
             "Read parts of it with read_file (start_line, max_lines).]"
         )
         return Spilled(_around(text, SPILL_HEAD, notice, SPILL_TAIL), text, path)
@@ -122,6 +118,13 @@ class SessionFiles:
             return path, handle
 
 
+def spilled(text: str, files: SessionFiles | None, hint: str = "") -> Spilled:
+    """`files.spill`, or the same without a folder: what is above the limit is cut, but stays inline."""
+    if files is not None:
+        return files.spill(text, hint)
+    return Spilled(text) if estimate_tokens(text) <= SPILL_TOKENS else _unsaved(text, "there is no folder")
+
+
 def extension_of(mime: str) -> str:
     """The extension for a MIME type (parameters ignored), with its dot; `.bin` when unknown."""
     kind = mime.partition(";")[0].strip().lower()
@@ -153,6 +156,17 @@ def _plain(char: str) -> str:
 
 def _is_short(extension: str) -> bool:
     return extension.isascii() and extension.isalnum() and len(extension) < _MAX_EXTENSION
+
+
+def _unsaved(text: str, reason: str) -> Spilled:
+    notice = f"[Cut here. The whole is {_measure(text)}; it could not be saved: {reason}.]"
+    return Spilled(_around(text, UNSAVED_HEAD, notice, UNSAVED_TAIL), text)
+
+
+def _measure(text: str) -> str:
+    size = len(text.encode("utf-8", "backslashreplace"))
+    lines = text.count("\n") + (not text.endswith("\n"))
+    return f"{size:,} bytes, {lines:,} line{'s' if lines != 1 else ''}"
 
 
 def _around(text: str, head: int, notice: str, tail: int) -> str:

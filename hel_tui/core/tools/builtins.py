@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from hel_tui.core.tools.bash import Bash
 from hel_tui.core.tools.edit import SearchReplace, WriteFile
 from hel_tui.core.tools.paths import Workspace
 from hel_tui.core.tools.read import ReadFile
 from hel_tui.core.vocabulary import Tool
 
-BUILTIN_NAMES = ("read_file", "write_file", "search_replace")
+BUILTIN_NAMES = ("read_file", "write_file", "search_replace", "bash")
 
 
 def builtin_tools(
@@ -27,6 +28,7 @@ def builtin_tools(
         "read_file": lambda: ReadFile(workspace),
         "write_file": lambda: WriteFile(workspace),
         "search_replace": lambda: SearchReplace(workspace),
+        "bash": lambda: Bash(workspace, environ, network=network),
     }
     for name in names or ():
         if name not in makers:

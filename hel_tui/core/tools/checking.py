@@ -16,7 +16,7 @@ _AN = {"string": "a string", "integer": "an integer", "boolean": "true or false"
 def check(tool: str, schema: Json, arguments: Json) -> Json | str:
     """The arguments with defaults left out and null dropped where optional, or a sentence with the position.
 
-    Knows `properties` of type string, integer and boolean, `required` and `minimum`.
+    Knows `properties` of type string, integer and boolean, `required`, `minimum` and `maximum`.
     """
     properties: Json = schema["properties"]
     required = schema.get("required", ())
@@ -45,6 +45,9 @@ def _mismatch(schema: Json, value: object) -> str:
     least = schema.get("minimum")
     if least is not None and isinstance(value, int) and value < least:
         return f"{value} is less than {least}"
+    most = schema.get("maximum")
+    if most is not None and isinstance(value, int) and value > most:
+        return f"{value} is more than {most}"
     return ""
 
 

@@ -22,6 +22,7 @@ MAX_EDITED = 10_000_000
 MAX_DIFF = 200_000
 """Characters of a diff; also of a text that is compared line by line."""
 _LISTED = 5
+_NO_NEWLINE = "\\ No newline at end of file"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +92,8 @@ class WriteFile(EditTool):
         data = _encoded(arguments["content"], "content")
         if isinstance(data, Refusal):
             return data
+        if not place.path.parent.is_dir():
+            return Refusal(f"{place.shown} was not written: its folder does not exist.")
         return Change(place, _text_there(self.workspace, place), arguments["content"], data, None)
 
     def done(self, change: Change) -> str:
@@ -177,9 +180,7 @@ def diff_of(change: Change) -> str:
         "/dev/null" if change.before is None else f"a/{change.place.shown}",
         f"b/{change.place.shown}",
     )
-    return "".join(
-        line if line.endswith("\n") else line + "\n\\ No newline at end of file\n" for line in lines
-    )
+    return "".join(line if line.endswith("\n") else f"{line}\n{_NO_NEWLINE}\n" for line in lines)
 
 
 def _coarse_diff(change: Change, before: str) -> str:
@@ -228,8 +229,8 @@ def _not_once(text: str, search: str, found: list[int], place: ResolvedPath) -> 
         lines = ", ".join(f"{text.count(chr(10), 0, at) + 1:,}" for at in found[:_LISTED])
         more = ", …" if len(found) > _LISTED else ""
         return (
-            f"`search` occurs {len(found):,} times in {place.shown} (lines {lines}{more}); it must occur once. "
-            "Give more of the text around it. Nothing was changed."
+            f"`search` occurs {len(found):,} times in {place.shown} (lines {lines}{more}); "
+            "it must occur once. Give more of the text around it. Nothing was changed."
         )
     sentence = f"`search` does not occur in {place.shown} (0 times); it must occur once."
     if line := _near(text, search):

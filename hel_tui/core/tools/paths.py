@@ -50,7 +50,7 @@ class Workspace:
         self.project = Path(os.path.realpath(project))
         self.files = Path(os.path.realpath(files)) if files is not None else None
         self.closed = tuple(Path(os.path.realpath(folder)) for folder in closed)
-        self._spelled = Path(os.path.abspath(project))
+        self._spelled = Path(project).absolute()
 
     def resolve(self, path: str, *, for_write: bool = False) -> ResolvedPath | Refusal:
         """Return where `path` (absolute, or relative to the project) leads, or why it is closed.
@@ -113,7 +113,7 @@ class Workspace:
 
 
 def is_closed_name(name: str) -> bool:
-    """Whether a file system could take `name` for `.hel`: any case, composed or not, invisible signs in it."""
+    """Whether a file system could take `name` for `.hel`: other case, invisible signs in it."""
     if name == CLOSED_NAME:
         return True
     if len(name) < len(CLOSED_NAME):
