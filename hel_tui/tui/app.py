@@ -1,0 +1,256 @@
+"""The Textual app: wires the screen to the core and looks after beginning and end. No logic of its own.
+
+Not here: drawing (widgets), deciding (dialogs), commands (screens/commands).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import gc
+import signal
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path, PurePath
+
+from textual import events
+from textual.app import App
+from textual.command import CommandPalette
+
+from hel_tui.core import protocol as p
+from hel_tui.tui import crash, keymap, looks, strings, themes
+from hel_tui.tui.bridge import Bridge, Core
+from hel_tui.tui.dialogs.base import Dialog
+from hel_tui.tui.dialogs.desk import Desk
+from hel_tui.tui.guard import quiet_terminal
+from hel_tui.tui.history import History
+from hel_tui.tui.places import Places
+from hel_tui.tui.safe import clean
+from hel_tui.tui.screens.closing import ClosingScreen
+from hel_tui.tui.screens.main import MainScreen
+from hel_tui.tui.screens.sheets import report_lines
+from hel_tui.tui.screens.text import TextScreen
+from hel_tui.tui.strings import t
+
+FRAME = 1 / 30
+CLOSE_WITHIN = 12.0
+"""Seconds the core may take to close its servers before it is killed."""
+_STYLE_SHEETS: list[str | PurePath] = [
+    Path(__file__).parent / "styles" / name for name in ("main.tcss", "dialogs.tcss")
+]
+
+
+class HelApp(App[int]):
+    """The full-screen app over a core that is not started yet."""
+
+    TITLE = "hel"
+    ENABLE_COMMAND_PALETTE = False
+    PAUSE_GC_ON_SCROLL = True
+    CSS_PATH = _STYLE_SHEETS
+
+    def __init__(
+        self,
+        core: Core,
+        *,
+        theme: str | None = None,
+        places: Places | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        strings.use(strings.preferred())
+        self.places = places or Places()
+        overrides, self._problems = keymap.load(self.places.keymap) if self.places.keymap else ({}, [])
+        keymap.use(overrides)
+        super().__init__()
+        self.set_keymap(overrides)
+        self.core, self.bridge, self.clock = core, Bridge(core), clock
+        self.looks = looks.read(self.places.looks)
+        self.history = History(self.places.history)
+        self._load_themes(theme)
+        self.desk = Desk(self._push_dialog, self.send, clock)
+        self.main = MainScreen(self)
+        self._farewell: ClosingScreen | None = None
+
+    def _load_themes(self, wish: str | None) -> None:
+        loaded = themes.load(self.places.themes)
+        self._problems += loaded.problems
+        for theme in loaded.themes.values():
+            self.register_theme(theme)
+        self.theme_names = list(loaded.themes)
+        remembered = self.looks.theme if self.looks.theme in loaded.themes else None
+        name, problem = themes.choose(loaded, wish or remembered)
+        self._problems += [problem] if problem else []
+        self.theme = name
+
+    # --------------------------------------------------------------- beginning
+
+    def get_default_screen(self) -> MainScreen:
+        return self.main
+
+    def on_mount(self) -> None:
+        self._install_signals()
+        self.call_after_refresh(self._begin)
+
+    def _begin(self) -> None:
+        """The first frame is on the screen: now the core may start."""
+        self.bridge.start()
+        self.set_interval(FRAME, self._frame)
+        self.set_interval(1.0, self.main.second)
+        for problem in self._problems:
+            self.say(problem, "warning")
+        gc.collect()
+        gc.freeze()
+
+    def _install_signals(self) -> None:
+        """End in order on SIGTERM and SIGHUP, so that the terminal and the servers are left clean."""
+        if self.is_headless:
+            return
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
+                loop.add_signal_handler(number, self._on_signal, 128 + number)
+
+    def _on_signal(self, code: int) -> None:
+        self._return_code = code
+        self.action_quit_soon()
+
+    # ------------------------------------------------------------------ frames
+
+    def _frame(self) -> None:
+        """Thirty times a second: take what came, draw it, and see to waiting decisions."""
+        changes = self.bridge.pull()
+        if changes is not None:
+            with self.batch_update():
+                self.main.sync(changes)
+            for notice in changes.toasts:
+                self.say(clean(notice.text), notice.severity, clean(notice.source, newlines=False))
+            if changes.ended:
+                self._ended()
+            if changes.questions and not self.app_focus:
+                self.bell()
+        self.main.frame()
+        self._ask()
+
+    def _ask(self, wanted: bool = False) -> None:
+        questions = self.bridge.state.questions
+        if not questions and not self.desk.is_open:
+            self.main.show_waiting(False)
+            return
+        free = self.screen is self.main and self._farewell is None
+        self.desk.tick(questions, free, wanted)
+        self.main.show_waiting(not self.desk.is_open and bool(self.desk.waiting(questions)))
+
+    def open_waiting(self) -> None:
+        """F3: ask now what waits."""
+        self._ask(wanted=True)
+
+    def _push_dialog(self, dialog: Dialog, done: Callable[[p.Answer | None], None]) -> None:
+        self.push_screen(dialog, done)
+
+    async def on_event(self, event: events.Event) -> None:
+        """Keys that are not meant for an open dialog end here, before any widget sees them."""
+        if isinstance(event, events.InputEvent) and not event.is_forwarded:
+            if isinstance(event, events.Key | events.Paste):
+                self.desk.hands.key(event.time)
+            listens = isinstance(event, events.Key | events.Paste | events.MouseDown | events.MouseUp)
+            if listens and isinstance(self.screen, Dialog) and not self.screen.takes(event):
+                return
+        await super().on_event(event)
+
+    # --------------------------------------------------------------- for parts
+
+    def send(self, command: p.Command) -> None:
+        self.bridge.send(command)
+
+    def say(self, text: str, severity: p.Severity = "info", title: str = "") -> None:
+        """A toast; the text is never markup."""
+        kind = {"info": "information", "warning": "warning", "error": "error"}[severity]
+        self.notify(text[:600], title=title[:60], severity=kind, markup=False)  # type: ignore[arg-type]
+
+    def copy(self, text: str) -> None:
+        """To the clipboard through the terminal (OSC 52)."""
+        if text:
+            self.copy_to_clipboard(clean(text))
+            self.say(t("copied", n=len(text)))
+
+    def use_theme(self, name: str) -> str:
+        """Switch; a sentence when there is no such theme, else empty."""
+        if name not in self.theme_names:
+            return t("theme.no_such", name=name[:40], names=", ".join(self.theme_names))
+        self.theme = self.looks.theme = name
+        return ""
+
+    def redraw(self) -> None:
+        """Draw everything anew, entering the terminal's modes again."""
+        if self._driver is not None and not self.is_headless:
+            self._driver.write("\x1b[?1049h\x1b[?1000h\x1b[?1003h\x1b[?1006h\x1b[?2004h\x1b[?25l")
+        self.refresh(repaint=True, layout=True)
+        self.screen.refresh(layout=True)
+
+    async def open_palette(self) -> None:
+        from hel_tui.tui.palette import HelProvider
+
+        self.push_screen(CommandPalette(providers=[HelProvider], placeholder=t("palette.placeholder")))
+
+    # --------------------------------------------------------------------- end
+
+    async def action_quit(self) -> None:
+        self.action_quit_soon()
+
+    def action_quit_soon(self) -> None:
+        """Close the servers in order, then leave; asked a second time, kill."""
+        if self._farewell is not None:
+            self._kill()
+            return
+        looks.write(self.places.looks, self.looks)
+        state = self.bridge.state
+        if not self.bridge.started or state.stopped or state.failed:
+            self.exit(self._return_code or 0)
+            return
+        on = tuple(s.name for s in state.servers.values() if s.phase not in ("off", "untrusted", "stopped"))
+        self._farewell = ClosingScreen(on)
+        while len(self.screen_stack) > 1:
+            self.pop_screen()
+        self.push_screen(self._farewell)
+        self.send(p.Shutdown())
+        self.set_timer(CLOSE_WITHIN, self._kill)
+
+    def on_closing_screen_impatient(self) -> None:
+        self._kill()
+
+    def _kill(self) -> None:
+        self.core.kill()
+        self.exit(self._return_code or 0)
+
+    def _ended(self) -> None:
+        """The core said something about its end."""
+        state = self.bridge.state
+        if self._farewell is not None and state.closing is not None:
+            self._farewell.update(state.closing)
+        if state.failed and not isinstance(self.screen, TextScreen):
+            report = TextScreen(t("report.title"), report_lines(state.failed))
+            self.push_screen(report, lambda _: self.exit(1))
+        elif state.stopped and not state.failed:
+            self.exit(self._return_code or 0)
+
+    def _fatal_error(self) -> None:
+        """A bug in the screen: Textual would print the values of variables; we print where it was."""
+        self._close_messages_no_wait()
+
+
+def run(core: Core, *, theme: str | None = None, places: Places | None = None) -> int:
+    """Open the app, and when it has ended leave no server and a clean terminal. Returns the exit status."""
+    app = HelApp(core, theme=theme, places=places)
+    try:
+        with quiet_terminal():
+            status = app.run()
+    finally:
+        if app.bridge.started and not core.stop(2.0):
+            core.kill()
+    if app._exception is not None:
+        sys.stderr.write(crash.report(app._exception) + "\n")
+        return 1
+    if app.bridge.state.failed:
+        sys.stderr.write(clean(app.bridge.state.failed) + "\n")
+        return 1
+    return status if status is not None else (app.return_code or 0)

@@ -1,0 +1,63 @@
+"""The screen's side of the door: what the app needs of a core, and one place that drains it.
+
+Not here: threads (the core's), and what an event means (state).
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from hel_tui.core import protocol as p
+from hel_tui.tui.state import Changes, ViewState, reduce
+
+
+class Core(Protocol):
+    """What the screen asks of a running core. Every method is quick and safe from the screen's thread."""
+
+    def start(self) -> None:
+        """Start the core's thread; called once, after the first paint."""
+
+    def send(self, command: p.Command) -> None:
+        """Hand a command in; never waits."""
+
+    def drain(self) -> list[p.Event]:
+        """Take all events that wait, merged; an empty list at once when there is none."""
+
+    def log(self, server: str) -> p.LogWindow | None:
+        """The stderr log of a server."""
+
+    def tools(self) -> tuple[p.ToolRow, ...]:
+        """All tools of all servers, in name order."""
+
+    def call(self, call_id: str) -> p.CallDetail | None:
+        """Everything about one call."""
+
+    def failure(self, server: str) -> p.ServerFailure | None:
+        """Why a server failed, if it did."""
+
+    def stop(self, timeout: float) -> bool:
+        """End in order within `timeout` seconds; say whether that worked."""
+
+    def kill(self) -> None:
+        """End at once: every server process is killed."""
+
+
+class Bridge:
+    """Holds the core and the one view state."""
+
+    def __init__(self, core: Core) -> None:
+        self.core = core
+        self.state = ViewState()
+        self.started = False
+
+    def start(self) -> None:
+        self.started = True
+        self.core.start()
+
+    def send(self, command: p.Command) -> None:
+        self.core.send(command)
+
+    def pull(self) -> Changes | None:
+        """Apply what arrived; None when nothing did."""
+        events = self.core.drain() if self.started else []
+        return reduce(self.state, events) if events else None

@@ -1,0 +1,216 @@
+"""May this call run? Shows exactly what would be sent, who says what about it, and what "always" would write.
+
+Not here: whether a call must be asked about (core).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+
+from textual import events
+from textual.widget import Widget
+from textual.widgets import Input, TextArea
+
+from hel_tui.core import protocol as p
+from hel_tui.tui import keymap
+from hel_tui.tui.dialogs.base import Choice, Dialog
+from hel_tui.tui.dialogs.pane import diff_lines, foreign, framed
+from hel_tui.tui.safe import cut, reveal
+from hel_tui.tui.slash import check_object
+from hel_tui.tui.strings import t
+from hel_tui.tui.widgets.lines import Caption, Line
+
+_EMPTY = ("", "{}", "null")
+
+
+def grouped(number: int) -> str:
+    """5 012: digits in threes, so that a large number is seen as large."""
+    return f"{number:,}".replace(",", "\u202f")
+
+
+class Comment(Input):
+    """A sentence to the model that goes with the answer."""
+
+    DEFAULT_CSS = """
+    Comment { height: 1; border: none; padding: 0 1; display: none; background: $panel; }
+    Comment:focus { border: none; }
+    """
+
+
+class Arguments(TextArea):
+    """The call's arguments as JSON, to be changed before they run."""
+
+    DEFAULT_CSS = """
+    Arguments { height: 1fr; min-height: 4; border: none; display: none; background: $panel; }
+    Arguments:focus { border: none; }
+    """
+
+
+class ApprovalDialog(Dialog):
+    """`y s p` allow, `n N Esc` deny; Tab adds a comment, `e` edits the arguments, `f` fills the screen."""
+
+    part = "approval"
+    choices: tuple[Choice, ...] = (
+        Choice("approval.deny"),
+        Choice("approval.stop"),
+        Choice("approval.once", allows=True),
+        Choice("approval.session", allows=True),
+        Choice("approval.project", allows=True),
+        Choice("approval.comment"),
+        Choice("approval.edit"),
+        Choice("approval.full"),
+    )
+
+    def __init__(
+        self, question: p.ApprovalQuestion, waiting: int = 0, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        super().__init__(clock)
+        self.question = question
+        self.waiting = waiting
+        self.edited: str | None = None
+        self.comment = Comment(placeholder=t("approval.comment_hint"), select_on_focus=False)
+        self.arguments = Arguments(show_line_numbers=True, soft_wrap=True, compact=True)
+        self.hint = Caption()
+        if not question.session_rule:
+            self._drop("approval.session")
+        if not question.project_rule:
+            self._drop("approval.project")
+
+    def _drop(self, action: str) -> None:
+        """A choice that would write no rule is not offered."""
+        self.choices = tuple(choice for choice in self.choices if choice.action != action)
+        self.bar.choices = self.choices
+
+    # -------------------------------------------------------------- what it says
+
+    def title_line(self) -> Line:
+        q = self.question
+        more = f"  {t('approval.more', n=self.waiting)}" if self.waiting else ""
+        if q.server:
+            ask, name = t("approval.title_server"), f"{q.server} · {q.tool}"
+        else:
+            ask, name = t("approval.title_tool"), q.tool
+        return [
+            (f" ▲ {ask} ", "strong"),
+            (cut(foreign(name).replace("\n", "↵"), 60), "accent"),
+            (more, "muted"),
+        ]
+
+    def text(self) -> list[Line]:
+        q = self.question
+        lines: list[Line] = []
+        for warning in q.warnings:
+            lines += [[("⚠ ", "warn"), (reveal(line), "warn")] for line in warning.splitlines()]
+        for claim in q.claims:
+            lines.append([(t("approval.claimed"), "muted"), (" ", ""), (foreign(claim), "")])
+        if lines:
+            lines.append([])
+        lines += self._argument_lines()
+        if q.diff and self.edited is None:
+            lines += [[], [(t("approval.diff"), "strong")], *diff_lines(q.diff)]
+        if q.changed:
+            lines += [[], [(t("approval.changed"), "strong")], *diff_lines(q.changed)]
+        rules = (("approval.session", q.session_rule), ("approval.project", q.project_rule))
+        if any(rule for _, rule in rules):
+            lines.append([])
+        for action, rule in rules:
+            if rule:
+                head = t(f"rule.{action}", key=keymap.label(action))
+                lines.append([(f"{head} ", "muted"), (foreign(rule), "accent")])
+        return lines
+
+    def _argument_lines(self) -> list[Line]:
+        shown = self.question.arguments if self.edited is None else self.edited
+        if shown.strip() in _EMPTY:
+            return [[(t("approval.no_arguments"), "strong")]]
+        count = t("approval.count", characters=grouped(len(shown)), lines=grouped(shown.count("\n") + 1))
+        head = t("approval.arguments") if self.edited is None else t("approval.arguments_edited")
+        return [[(head, "strong"), (f"  {count}", "muted")], *framed(shown, break_escapes=True)]
+
+    def extra(self) -> Iterable[Widget]:
+        self.hint.display = False
+        return (self.arguments, self.hint, self.comment)
+
+    # ------------------------------------------------------------------- input
+
+    def editing(self, _event: events.Key) -> bool:
+        if self.focused is self.comment:
+            return self._in_comment(_event)
+        if self.focused is self.arguments:
+            return self._in_arguments(_event)
+        return False
+
+    def _in_comment(self, event: events.Key) -> bool:
+        """Enter and Tab keep the comment and go back to the choices; so does Esc. Nothing is decided here."""
+        if event.key in ("enter", "tab", "escape"):
+            event.stop()
+            event.prevent_default()
+            self.comment.display = bool(self.comment.value)
+            self.set_focus(None)
+            self.gate.typing(event.time)
+        return True
+
+    def _in_arguments(self, event: events.Key) -> bool:
+        """Ctrl+S keeps the edited arguments, Esc leaves them as they were."""
+        if event.key not in ("ctrl+s", "escape"):
+            return True
+        event.stop()
+        event.prevent_default()
+        if event.key == "ctrl+s":
+            if why := check_object(self.arguments.text):
+                self._say(why, "bad")
+                return True
+            unchanged = self.arguments.text == self.question.arguments
+            self.edited = None if unchanged else self.arguments.text
+        self._edit(False)
+        self.gate.typing(event.time)
+        self.show_text()
+        return True
+
+    def _say(self, text: str, style: str = "muted") -> None:
+        """One line below the text; none when there is nothing to say."""
+        self.hint.say([(f" {text}", style)])
+        self.hint.display = bool(text)
+
+    def _edit(self, on: bool) -> None:
+        self.arguments.display = on
+        self.pane.display = not on
+        self.bar.display = not on
+        self._say(t("approval.edit_hint") if on else "")
+        self.set_focus(self.arguments if on else None)
+
+    def decide(self, run: str) -> p.Answer | None:
+        match run:
+            case "deny":
+                return self.refused()
+            case "stop":
+                return p.ApprovalAnswer("stop", self.comment.value.strip())
+            case "comment":
+                self.comment.display = True
+                self.set_focus(self.comment)
+            case "edit":
+                self.arguments.text = self.question.arguments if self.edited is None else self.edited
+                self._edit(True)
+            case "full":
+                self.toggle_large()
+            case "once":
+                return self._allowed("once")
+            case "session":
+                return self._allowed("session") if self.question.session_rule else None
+            case "project":
+                return self._allowed("project") if self.question.project_rule else None
+        return None
+
+    def _allowed(self, decision: str) -> p.ApprovalAnswer:
+        comment = self.comment.value.strip()
+        match decision:
+            case "session":
+                return p.ApprovalAnswer("session", comment, self.edited)
+            case "project":
+                return p.ApprovalAnswer("project", comment, self.edited)
+            case _:
+                return p.ApprovalAnswer("once", comment, self.edited)
+
+    def refused(self) -> p.Answer:
+        return p.ApprovalAnswer("deny", self.comment.value.strip())

@@ -1,0 +1,222 @@
+"""What all decisions share: deaf at first, allow only on a deliberate key and after all was seen.
+
+A dialog is a modal screen whose choices are keys of the key table. Not here: when which one opens (desk).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from textual import events
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.geometry import Offset
+from textual.screen import ModalScreen
+from textual.timer import Timer
+from textual.widget import Widget
+
+from hel_tui.core import protocol as p
+from hel_tui.tui import keymap
+from hel_tui.tui.dialogs.gate import SETTLE, Gate
+from hel_tui.tui.dialogs.pane import TextPane
+from hel_tui.tui.strings import t
+from hel_tui.tui.widgets.lines import Bar, Caption, Line, Part, width_of
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One choice in the bottom line. `allows` marks those that make something happen."""
+
+    action: str
+    """Id in the key table."""
+    allows: bool = False
+
+    @property
+    def run(self) -> str:
+        return next(a.run for a in keymap.ACTIONS if a.id == self.action)
+
+
+class Choices(Bar):
+    """The choices with their keys; the marked one is what Enter does."""
+
+    DEFAULT_CSS = """
+    Choices { height: auto; }
+    """
+
+    def __init__(self, choices: tuple[Choice, ...]) -> None:
+        super().__init__()
+        self.choices = choices
+        self.mark = 0
+        self.locked = ""
+        """Why nothing can be allowed yet; empty when it can."""
+        self._places: list[tuple[int, int, int, int]] = []
+
+    def lines(self) -> list[Line]:
+        width = self.columns
+        rows: list[list[Part]] = [[]]
+        self._places = []
+        for index, choice in enumerate(self.choices):
+            dim = choice.allows and self.locked
+            chosen = index == self.mark
+            parts: list[Part] = [
+                ("›" if chosen else " ", "accent"),
+                (f" {keymap.label(choice.action)} ", "muted" if dim else "key"),
+                (f"{t(f'short.{choice.action}')} ", "muted" if dim else "cursor" if chosen else ""),
+            ]
+            size = width_of(parts)
+            if rows[-1] and width_of(rows[-1]) + size > width:
+                rows.append([])
+            start = width_of(rows[-1])
+            self._places.append((len(rows) - 1, start, start + size, index))
+            rows[-1] += parts
+        if self.locked:
+            rows.append([(f" {self.locked}", "warn")])
+        return list(rows)
+
+    def fit(self) -> None:
+        """Take the height the choices need at this width."""
+        if self.columns:
+            self.styles.height = len(self.lines())
+        self.refresh()
+
+    def on_resize(self) -> None:
+        self.fit()
+
+    def at(self, offset: Offset) -> Choice | None:
+        """The choice drawn at a place."""
+        for row, start, stop, index in self._places:
+            if offset.y == row and start <= offset.x < stop:
+                return self.choices[index]
+        return None
+
+    def step(self, by: int) -> None:
+        self.mark = (self.mark + by) % len(self.choices)
+        self.refresh()
+
+
+class Dialog(ModalScreen[p.Answer]):
+    """Base of all decisions. Subclasses give `part`, `choices`, `title_line`, `text` and `decide`."""
+
+    part = ""
+    """Part of the key table that holds its keys."""
+    choices: tuple[Choice, ...] = ()
+    AUTO_FOCUS = None
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__()
+        self.clock = clock
+        self.gate = Gate()
+        self.pane = TextPane()
+        self.bar = Choices(self.choices)
+        self.large = False
+        self._pending: Timer | None = None
+
+    def title_line(self) -> Line:
+        raise NotImplementedError
+
+    def text(self) -> list[Line]:
+        raise NotImplementedError
+
+    def decide(self, run: str) -> p.Answer | None:
+        """The answer for a choice; None when it is not an answer (or not yet)."""
+        raise NotImplementedError
+
+    def refused(self) -> p.Answer:
+        """What Esc and Ctrl+C mean."""
+        raise NotImplementedError
+
+    def extra(self) -> Iterable[Widget]:
+        """Widgets between the text and the choices."""
+        return ()
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="dialog"):
+            yield Caption(self.title_line())
+            yield self.pane
+            yield from self.extra()
+            yield self.bar
+
+    def on_mount(self) -> None:
+        self.bar.locked = t("dialog.scroll_first")
+        self.show_text()
+        self.call_after_refresh(self._drawn)
+
+    def _drawn(self) -> None:
+        self.gate.drawn(self.clock())
+
+    def show_text(self) -> None:
+        """Draw the text anew."""
+        self.pane.show(self.text())
+
+    def on_text_pane_end_seen(self) -> None:
+        self.bar.locked = ""
+        self.bar.fit()
+
+    def on_resize(self) -> None:
+        """A row for the hint may go or come with the size."""
+        self.call_after_refresh(self.bar.fit)
+
+    # ------------------------------------------------------------------ input
+
+    def takes(self, event: events.Event) -> bool:
+        """Whether the dialog hears this input; the app asks before it hands a key or a click on."""
+        if isinstance(event, events.MouseEvent):
+            return event.time > self.gate.deaf_until
+        heard = self.gate.hears(event.time)
+        if self._pending is not None:
+            self._pending.stop()
+            self._pending = None
+            self.gate.typing(event.time)
+            return False
+        return heard
+
+    def on_key(self, event: events.Key) -> None:
+        if self.editing(event):
+            return
+        event.stop()
+        event.prevent_default()
+        if event.key == "ctrl+c":
+            self.answer(self.refused())
+        elif run := keymap.by_key(self.part).get(event.key):
+            self.choose(run)
+        elif event.key == "enter":
+            self.choose(self.bar.choices[self.bar.mark].run)
+        elif event.key in ("left", "right"):
+            self.bar.step(1 if event.key == "right" else -1)
+        else:
+            self.pane.scroll_key(event.key)
+
+    def editing(self, _event: events.Key) -> bool:
+        """Whether a field of the dialog takes this key; then the dialog does not."""
+        return False
+
+    def on_click(self, event: events.Click) -> None:
+        widget, region = self.get_widget_at(event.screen_x, event.screen_y)
+        if widget is self.bar and (choice := self.bar.at(event.screen_offset - region.offset)):
+            self.choose(choice.run)
+
+    def choose(self, run: str) -> None:
+        """Do a choice; one that allows waits until it is clear that nobody is typing."""
+        choice = next((c for c in self.choices if c.run == run), None)
+        if choice is not None and choice.allows:
+            if not self.bar.locked:
+                self._pending = self.set_timer(SETTLE, lambda: self._commit(run))
+            return
+        self._commit(run)
+
+    def _commit(self, run: str) -> None:
+        self._pending = None
+        if (answer := self.decide(run)) is not None:
+            self.answer(answer)
+
+    def answer(self, answer: p.Answer) -> None:
+        if self._pending is not None:
+            self._pending.stop()
+            self._pending = None
+        self.dismiss(answer)
+
+    def toggle_large(self) -> None:
+        self.large = not self.large
+        self.set_class(self.large, "-large")

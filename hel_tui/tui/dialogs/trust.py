@@ -1,0 +1,108 @@
+"""May the programs this project names be started? One check box for each server, everything untruncated.
+
+Not here: what trust binds and how it is kept (core).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from hel_tui.core import protocol as p
+from hel_tui.tui.dialogs.base import Choice, Dialog
+from hel_tui.tui.dialogs.pane import FRAME, diff_lines, foreign, framed
+from hel_tui.tui.safe import reveal
+from hel_tui.tui.strings import t
+from hel_tui.tui.widgets.header import short_path
+from hel_tui.tui.widgets.lines import Line
+
+
+class TrustDialog(Dialog):
+    """`o` once, `r` or `y` remember, `n` and Esc refuse; Space checks the marked server, Tab goes on."""
+
+    part = "trust"
+    choices = (
+        Choice("trust.refuse"),
+        Choice("trust.once", allows=True),
+        Choice("trust.remember", allows=True),
+        Choice("trust.check"),
+        Choice("trust.next"),
+    )
+
+    def __init__(self, question: p.TrustQuestion, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__(clock)
+        self.question = question
+        self.checked = {server.name for server in question.servers}
+        self.at = 0
+        self._heads: list[int] = []
+
+    def title_line(self) -> Line:
+        ask = t("trust.title", n=len(self.question.servers))
+        return [(f" ▲ {ask} ", "strong"), (short_path(reveal(self.question.project), 60), "accent")]
+
+    def text(self) -> list[Line]:
+        lines: list[Line] = [[(t("trust.warning"), "warn")]]
+        self._heads = []
+        for index, server in enumerate(self.question.servers):
+            lines.append([])
+            self._heads.append(len(lines))
+            lines += self._server(server, index == self.at)
+        return lines
+
+    def _server(self, server: p.ServerClaim, marked: bool) -> list[Line]:
+        box = "[x]" if server.name in self.checked else "[ ]"
+        lines: list[Line] = [
+            [
+                ("› " if marked else "  ", "accent"),
+                (f"{box} {foreign(server.name)}", "cursor" if marked else "strong"),
+                (f"  {server.scope} · {foreign(server.file)}", "muted"),
+            ],
+            *framed(server.command_line),
+        ]
+        if server.resolved:
+            lines.append(self._fact("trust.resolved", server.resolved))
+        elif "://" not in server.command_line:
+            lines.append([(FRAME, "frame"), (t("trust.not_found"), "warn")])
+        if server.cwd:
+            lines.append(self._fact("trust.cwd", server.cwd))
+        for name, value in server.env:
+            lines.append(self._fact("trust.env", f"{name}={value}"))
+        for risk in server.risks:
+            lines.append([(FRAME, "frame"), ("⚠ ", "warn"), (foreign(risk), "warn")])
+        for file in server.program_changed:
+            lines.append([(FRAME, "frame"), (f"⚠ {t('trust.program_changed', file=foreign(file))}", "warn")])
+        if server.changed:
+            lines += [[(FRAME, "frame"), (t("trust.changed"), "strong")], *diff_lines(server.changed)]
+        return lines
+
+    @staticmethod
+    def _fact(key: str, value: str) -> Line:
+        return [(FRAME, "frame"), (f"{t(key)} ", "muted"), (foreign(value), "")]
+
+    def _redraw(self) -> None:
+        """The text again, where it was; what was seen stays seen."""
+        seen, place = self.pane.end_seen, self.pane.scroll_offset.y
+        self.show_text()
+        self.pane.end_seen = seen
+        self.pane.scroll_to(y=place, animate=False, immediate=True, force=True)
+
+    def decide(self, run: str) -> p.Answer | None:
+        match run:
+            case "refuse":
+                return self.refused()
+            case "check":
+                name = self.question.servers[self.at].name
+                self.checked ^= {name}
+                self._redraw()
+            case "next":
+                self.at = (self.at + 1) % len(self.question.servers)
+                self._redraw()
+                self.pane.to_line(self._heads[self.at])
+            case "once" if self.checked:
+                return p.TrustAnswer("once", frozenset(self.checked))
+            case "remember" if self.checked:
+                return p.TrustAnswer("remember", frozenset(self.checked))
+        return None
+
+    def refused(self) -> p.Answer:
+        return p.TrustAnswer("refuse")

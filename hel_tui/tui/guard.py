@@ -1,0 +1,46 @@
+"""Keeps stray output off the screen: while the app runs, file descriptors 1 and 2 lead nowhere.
+
+The app itself draws through a copy of the terminal that only it knows. Not here: servers' output (they have
+pipes of their own).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Iterator
+
+
+@contextlib.contextmanager
+def quiet_terminal() -> Iterator[None]:
+    """Inside, whatever writes to descriptors 1 or 2 writes to /dev/null; the app draws to a private copy.
+
+    Does nothing when standard error is no terminal (tests, pipes).
+    """
+    if not os.isatty(2) or sys.__stderr__ is None:
+        yield
+        return
+    sys.stdout.flush()
+    sys.stderr.flush()
+    saved = {number: os.dup(number) for number in (1, 2)}
+    for descriptor in saved.values():
+        os.set_inheritable(descriptor, False)
+    private = open(os.dup(saved[2]), "w", encoding="utf-8", errors="replace", closefd=True)  # noqa: SIM115,PTH123
+    original = sys.__stderr__
+    sys.__stderr__ = private  # type: ignore[misc]
+    sink = os.open(os.devnull, os.O_WRONLY)
+    for number in saved:
+        os.dup2(sink, number)
+    os.close(sink)
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError, ValueError):
+            sys.stdout.flush()
+        for number, descriptor in saved.items():
+            os.dup2(descriptor, number)
+            os.close(descriptor)
+        sys.__stderr__ = original  # type: ignore[misc]
+        with contextlib.suppress(OSError, ValueError):
+            private.close()

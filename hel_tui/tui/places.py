@@ -1,0 +1,20 @@
+"""Where the screen reads and remembers its own things; whoever opens the app says where that is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """All optional: None means nothing is read or kept."""
+
+    themes: Path | None = None
+    """Folder with the person's own themes."""
+    keymap: Path | None = None
+    """The person's keymap.toml."""
+    history: Path | None = None
+    """File of sent messages, for the Up key."""
+    looks: Path | None = None
+    """File in which theme and sizes are remembered."""

@@ -1,0 +1,248 @@
+"""What slash commands and the larger keys do: each a command to the core or a look at something.
+
+Not here: reading a command (slash), layout (main).
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hel_tui.core import protocol as p
+from hel_tui.tui import slash
+from hel_tui.tui.safe import clean
+from hel_tui.tui.screens import sheets
+from hel_tui.tui.screens.text import TextScreen
+from hel_tui.tui.state import AnswerItem
+from hel_tui.tui.strings import t
+from hel_tui.tui.widgets.lines import Line
+
+if TYPE_CHECKING:
+    from hel_tui.tui.app import HelApp
+    from hel_tui.tui.screens.main import MainScreen
+
+QUIT_WITHIN = 2.0
+"""Seconds in which a second Ctrl+C quits."""
+
+
+class Commands:
+    """Bound to the app and its main screen."""
+
+    def __init__(self, hel: HelApp, screen: MainScreen) -> None:
+        self.hel, self.screen = hel, screen
+        self._last_stop = float("-inf")
+
+    # ------------------------------------------------------------- typed lines
+
+    def run(self, text: str) -> None:
+        """Do what a sent line says; a message goes to the model."""
+        match slash.parse(text):
+            case None:
+                self.hel.send(p.Submit(text))
+            case slash.Shell(command=command):
+                self.hel.send(p.RunShell(command))
+            case slash.Mistake(sentence=sentence):
+                self.refuse(text, sentence)
+            case slash.Slash(name=name, rest=rest):
+                getattr(self, f"_do_{name}")(rest)
+
+    def refuse(self, text: str, sentence: str) -> None:
+        """Say what is wrong and give the line back to be mended."""
+        self.hel.say(sentence, "warning")
+        if not self.screen.prompt.text:
+            self.screen.prompt.write(text)
+
+    def _do_help(self, _: str) -> None:
+        self._sheet(t("help.title"), sheets.help_lines())
+
+    def _do_keys(self, _: str) -> None:
+        self.show_keys()
+
+    def _do_model(self, rest: str) -> None:
+        if not rest:
+            model = self.screen.view.model
+            self.hel.say(clean(f"{model.label} {model.note}".strip(), newlines=False) or t("header.no_model"))
+            return
+        name, _, url = rest.partition(" ")
+        self.hel.send(p.SetModel(name, url.replace("--base-url", "").strip() or None))
+
+    def _do_access(self, rest: str) -> None:
+        for level in p.ACCESS_LEVELS:
+            if rest.lower() == level:
+                self.hel.send(p.SetAccess(level))
+                return
+        if rest:
+            levels = ", ".join(p.ACCESS_LEVELS)
+            self.refuse(f"/access {rest}", t("slash.no_level", level=rest[:20], levels=levels))
+        else:
+            self.screen.action_access()
+
+    def _do_mcp(self, rest: str) -> None:
+        if not rest:
+            self.screen.action_servers()
+        elif rest in self.screen.view.servers:
+            self.open_server(rest)
+        else:
+            self.refuse(f"/mcp {rest}", t("slash.no_server", server=clean(rest[:40], newlines=False)))
+
+    def _do_tools(self, _: str) -> None:
+        self.screen.action_tools()
+
+    def _do_load(self, rest: str) -> None:
+        self._load(rest, on=True)
+
+    def _do_unload(self, rest: str) -> None:
+        self._load(rest, on=False)
+
+    def _load(self, rest: str, on: bool) -> None:
+        """Names may be public (mcp__server__tool) or as shown (server.tool)."""
+        known = {row.public: row.public for row in self.hel.core.tools()}
+        known |= {f"{row.server}.{row.raw}": row.public for row in self.hel.core.tools()}
+        words = rest.replace(",", " ").split()
+        names = tuple(known[word] for word in words if word in known)
+        if missing := [word for word in words if word not in known]:
+            what = clean(", ".join(missing)[:80], newlines=False)
+            self.refuse(f"/{'load' if on else 'unload'} {rest}", t("slash.no_tool", names=what))
+        elif names:
+            self.hel.send(p.LoadTools(names) if on else p.UnloadTools(names))
+
+    def _do_call(self, rest: str) -> None:
+        match slash.parse_call(rest):
+            case slash.Mistake(sentence=sentence):
+                self.refuse(f"/call {rest}", sentence)
+            case (target, arguments):
+                self.hel.send(p.CallTool(target, arguments))
+
+    def _do_trust(self, _: str) -> None:
+        self.hel.send(p.ReviewTrust())
+
+    def _do_clear(self, _: str) -> None:
+        self.hel.send(p.NewSession())
+
+    _do_new = _do_clear
+
+    def _do_copy(self, _: str) -> None:
+        answers = [i for i in self.screen.view.items if isinstance(i, AnswerItem) and not i.reasoning]
+        self.hel.copy(answers[-1].text if answers else "")
+
+    def _do_theme(self, rest: str) -> None:
+        if not rest:
+            self.next_theme()
+        elif why := self.hel.use_theme(rest):
+            self.refuse(f"/theme {rest}", why)
+
+    def _do_quit(self, _: str) -> None:
+        self.hel.action_quit_soon()
+
+    def known(self, takes: slash.Takes) -> Sequence[tuple[str, str]]:
+        """Words that complete an argument, with what they mean."""
+        match takes:
+            case "level":
+                return [(level, t(f"access.{level}_is")) for level in p.ACCESS_LEVELS]
+            case "theme":
+                return [(name, "") for name in self.hel.theme_names]
+            case "server":
+                return [(s.name, t(f"phase.{s.phase}")) for s in self.screen.view.servers.values()]
+            case "call" | "tools" | "loaded":
+                rows = [r for r in self.hel.core.tools() if takes != "loaded" or r.loaded]
+                if takes == "tools":
+                    rows = [r for r in rows if not r.loaded and not r.reason]
+                return [(f"{r.server}.{r.raw}", r.description[:200]) for r in rows if " " not in r.raw]
+            case _:
+                return []
+
+    # ------------------------------------------------------------------- keys
+
+    def show_keys(self) -> None:
+        self._sheet(t("keys.title"), sheets.keys_lines())
+
+    def _sheet(self, title: str, lines: list[Line]) -> None:
+        self.hel.push_screen(TextScreen(title, lines))
+
+    def open_server(self, name: str) -> None:
+        """The sheet of one server, with keys that help."""
+        server = self.screen.view.servers.get(name)
+        if server is None:
+            return
+        lines = sheets.server_lines(server, self.hel.core.failure(name))
+        keys = {"r": t("short.servers.restart"), "d": t("short.servers.switch"), "l": t("short.servers.log")}
+        wishes = {"r": "restart", "d": "switch", "l": "log"}
+
+        def done(key: str | None) -> None:
+            if key and key in wishes:
+                pane = self.screen.side.servers
+                pane.post_message(pane.Wish(wishes[key], name))  # type: ignore[arg-type]
+
+        self.hel.push_screen(TextScreen(clean(name, newlines=False), lines, keys), done)
+
+    def toggle(self, tool: p.ToolRow) -> None:
+        """Load or unload; one that is not offered says why."""
+        if tool.reason:
+            self.hel.say(clean(tool.reason, newlines=False), "warning")
+        else:
+            names = (tool.public,)
+            self.hel.send(p.UnloadTools(names) if tool.loaded else p.LoadTools(names))
+
+    def next_theme(self) -> None:
+        names = self.hel.theme_names
+        at = names.index(self.hel.theme) if self.hel.theme in names else -1
+        name = names[(at + 1) % len(names)]
+        self.hel.use_theme(name)
+        self.hel.say(t("theme.now", name=name))
+
+    def unqueue(self) -> None:
+        """Take the newest queued message back into the prompt."""
+        queued = self.screen.view.queued
+        if queued:
+            self.hel.send(p.Unqueue())
+            draft = self.screen.prompt.text
+            self.screen.prompt.write(f"{queued[-1]}\n{draft}" if draft else queued[-1])
+            self.screen.set_focus(self.screen.prompt)
+
+    def copy_or_stop(self) -> None:
+        """Ctrl+C: copy what is selected, else interrupt; twice quits."""
+        selected = self.screen.prompt.selected_text or self.screen.get_selected_text()
+        if selected:
+            self.hel.copy(selected)
+            return
+        now = time.monotonic()
+        if now - self._last_stop <= QUIT_WITHIN:
+            self.hel.action_quit_soon()
+            return
+        self._last_stop = now
+        if self.screen.view.busy:
+            self.hel.send(p.Interrupt())
+        self.hel.say(t("quit.again"))
+
+    def edit_outside(self) -> None:
+        """Write the prompt in $VISUAL or $EDITOR."""
+        editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
+        with tempfile.TemporaryDirectory(prefix="hel-") as folder:
+            file = Path(folder) / "message.md"
+            file.write_text(self.screen.prompt.text, "utf-8")
+            try:
+                with self.hel.suspend():
+                    subprocess.run([*shlex.split(editor), str(file)], check=True)
+                self.screen.prompt.write(file.read_text("utf-8", errors="replace").rstrip("\n"))
+            except (OSError, ValueError, subprocess.SubprocessError) as error:
+                self.hel.say(t("editor.failed", editor=editor, why=error), "warning")
+
+    # ------------------------------------------------------------------ hints
+
+    def hints(self) -> list[str]:
+        """What the empty conversation says: how to begin with what is there."""
+        view = self.screen.view
+        if not view.model.label:
+            note = clean(view.model.note, newlines=False) or t("hints.no_model")
+            server = next((s.name for s in view.servers.values() if s.phase == "ready"), "server")
+            return [t("hints.workbench"), note, "", t("hints.call", server=clean(server, newlines=False))]
+        lines = [t("hints.ask")]
+        if view.model.is_demo:
+            lines.insert(0, t("hints.demo"))
+        return [*lines, t("hints.keys")]

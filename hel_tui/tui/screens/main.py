@@ -1,0 +1,337 @@
+"""The main screen: conversation, right column, prompt. Lays out, hands changes to the parts, runs keys.
+
+Not here: slash commands (commands), decisions (dialogs), drawing (widgets).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal, Vertical
+from textual.screen import Screen
+from textual.widget import Widget
+from textual.widgets import Input, TextArea
+
+from hel_tui.core import protocol as p
+from hel_tui.tui import keymap, slash
+from hel_tui.tui.looks import MAX_SIDE, MIN_SIDE
+from hel_tui.tui.screens.commands import Commands
+from hel_tui.tui.state import Changes
+from hel_tui.tui.strings import t
+from hel_tui.tui.widgets.bars import FooterBar, QueueBar, StatusBar, WaitingBar
+from hel_tui.tui.widgets.completion import Completion
+from hel_tui.tui.widgets.conversation import Conversation
+from hel_tui.tui.widgets.finder import Finder
+from hel_tui.tui.widgets.header import HeaderBar
+from hel_tui.tui.widgets.lines import Bar, Line
+from hel_tui.tui.widgets.prompt import Prompt
+from hel_tui.tui.widgets.rows import RowList
+from hel_tui.tui.widgets.servers import ServersPane
+from hel_tui.tui.widgets.side import Side, side_mode
+from hel_tui.tui.widgets.splitter import Splitter
+from hel_tui.tui.widgets.tools import ToolsPane
+
+if TYPE_CHECKING:
+    from hel_tui.tui.app import HelApp
+
+
+class Mark(Bar):
+    """The sign in front of the prompt: `>` for the model, `!` for the shell, `/` for a command."""
+
+    DEFAULT_CSS = """
+    Mark { width: 3; }
+    """
+    sign = ">"
+
+    def lines(self) -> list[Line]:
+        return [[(f" {self.sign} ", "key")]]
+
+    def show(self, text: str) -> None:
+        sign = text[:1] if text[:1] in ("!", "/") else ">"
+        if sign != self.sign:
+            self.sign = sign
+            self.refresh()
+
+
+class MainScreen(Screen[None]):
+    """Everything a person sees while working."""
+
+    AUTO_FOCUS = "#prompt"
+    BINDINGS: ClassVar[list[BindingType]] = keymap.bindings("app")
+
+    def __init__(self, hel: HelApp) -> None:
+        super().__init__(id="main")
+        self.hel = hel
+        self.view = hel.bridge.state
+        self.header = HeaderBar(self.view)
+        self.conversation = Conversation(detail=hel.core.call)
+        self.side = Side(hel.bridge)
+        self.completion = Completion()
+        self.prompt = Prompt(hel.history, self.completion)
+        self.mark = Mark()
+        self.finder = Finder()
+        self.status, self.queue, self.waits = StatusBar(self.view), QueueBar(self.view), WaitingBar(self.view)
+        self.footer = FooterBar()
+        self.commands = Commands(hel, self)
+        self.hidden, self.overlay, self.large_log = False, False, False
+
+    def compose(self) -> ComposeResult:
+        yield self.header
+        with Horizontal(id="body"):
+            yield self.conversation
+            yield Splitter()
+            yield self.side
+        with Vertical(id="foot"):
+            yield self.status
+            yield self.queue
+            yield self.waits
+            yield self.finder
+            yield self.completion
+            with Horizontal(id="prompt-row"):
+                yield self.mark
+                yield self.prompt
+        yield self.footer
+
+    def on_mount(self) -> None:
+        for bar in (self.status, self.queue, self.waits, self.finder):
+            bar.display = False
+        self.prompt.placeholder = t("prompt.placeholder")
+        self.side.servers.empty = [(f" {t('servers.none')}", "muted")]
+        self.side.tools.empty = [(f" {t('tools.none')}", "muted")]
+        self.refresh_hints()
+        self.lay_out()
+
+    # ------------------------------------------------------------- drawing
+
+    def sync(self, changes: Changes) -> None:
+        """Hand a frame's changes to the parts."""
+        if changes.header or changes.servers:
+            self.header.refresh()
+            self.refresh_hints()
+        if changes.items or changes.cleared:
+            self.conversation.sync(self.view.items, changes.items, cleared=changes.cleared)
+        self.side.sync(changes)
+        if changes.queue:
+            self.queue.update()
+        if changes.turn or changes.questions:
+            self.status.update()
+
+    def frame(self) -> None:
+        """Once a frame, whether or not something came in."""
+        self.side.frame()
+
+    def second(self) -> None:
+        """Once a second: what counts seconds."""
+        if self.view.busy:
+            self.status.update()
+        self.side.servers.tick()
+
+    def show_waiting(self, on: bool) -> None:
+        """Announce, or stop announcing, a decision that waits."""
+        if self.waits.display != on:
+            self.waits.display = on
+        if on:
+            self.waits.refresh()
+
+    def refresh_hints(self) -> None:
+        """What the empty conversation says."""
+        self.conversation.placeholder = self.commands.hints()
+
+    # -------------------------------------------------------------- layout
+
+    def on_resize(self, event: events.Resize) -> None:
+        self.lay_out(event.size.width)
+
+    def lay_out(self, width: int | None = None) -> None:
+        """Fold or show the right column for the screen's width."""
+        width = width or self.size.width
+        mode = side_mode(width, self.hidden, self.overlay)
+        side = min(self.hel.looks.side, max(width - 50, MIN_SIDE))
+        self.side.set_mode(mode, side)
+        self.query_one(Splitter).display = mode in ("wide", "icons")
+        self.set_class(self.large_log, "-large-log")
+        if mode in ("icons", "none") and self.focused in (self.side.log_view, self.side.tools):
+            self.set_focus(self.prompt)
+
+    def panes(self) -> list[Widget]:
+        """What Tab goes through now."""
+        side: list[Widget] = [self.side.servers, self.side.log_view, self.side.tools]
+        if self.side.mode == "icons":
+            side = side[:1]
+        elif self.side.mode == "none":
+            side = []
+        return [self.prompt, self.conversation, *side]
+
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        name = event.widget.id or ""
+        self.footer.show(name)
+        self.side.mark_focus(name)
+        if self.overlay and event.widget in (self.prompt, self.conversation):
+            self.overlay = False
+            self.lay_out()
+
+    def on_splitter_dragged(self, event: Splitter.Dragged) -> None:
+        self._set_side(event.from_right)
+
+    def _set_side(self, width: int) -> None:
+        self.hel.looks.side = min(max(width, MIN_SIDE), MAX_SIDE)
+        self.lay_out()
+
+    # ------------------------------------------------------------- messages
+
+    @on(Prompt.Sent)
+    def _sent(self, event: Prompt.Sent) -> None:
+        self.commands.run(event.text)
+
+    @on(Prompt.Leave)
+    def _leave(self) -> None:
+        self.hel.action_quit_soon()
+
+    @on(TextArea.Changed, "#prompt")
+    def _typed(self) -> None:
+        text = self.prompt.text
+        self.mark.show(text)
+        known = self.commands.known
+        self.completion.offer(slash.candidates(text, known) if text.startswith("/") else [])
+
+    @on(RowList.Moved, "#servers")
+    def _server_moved(self, event: RowList.Moved) -> None:
+        self.side.show_log(event.key)
+
+    @on(RowList.Opened, "#servers")
+    def _server_opened(self, event: RowList.Opened) -> None:
+        self.commands.open_server(event.key)
+
+    @on(ServersPane.Wish)
+    def _server_wish(self, event: ServersPane.Wish) -> None:
+        match event.what:
+            case "restart":
+                self.hel.send(p.RestartServer(event.server))
+            case "switch":
+                server = self.view.servers.get(event.server)
+                self.hel.send(p.SwitchServer(event.server, on=server is None or server.phase == "off"))
+            case "trust":
+                self.hel.send(p.ReviewTrust())
+            case "log":
+                self.side.show_log(event.server)
+                self._reveal_side()
+                self.set_focus(self.side.log_view)
+
+    @on(ToolsPane.Toggled)
+    def _tool_toggled(self, event: ToolsPane.Toggled) -> None:
+        self.commands.toggle(event.tool)
+
+    @on(ToolsPane.CallWanted)
+    def _tool_call(self, event: ToolsPane.CallWanted) -> None:
+        self.prompt.write(f"/call {event.tool.server}.{event.tool.raw} {{}}")
+        self.prompt.move_cursor_relative(columns=-1)
+        self.set_focus(self.prompt)
+
+    @on(Input.Changed, "#finder")
+    def _finding(self, event: Input.Changed) -> None:
+        self.finder.apply(event.value)
+
+    @on(Finder.Closed)
+    def _found(self, event: Finder.Closed) -> None:
+        self.set_focus(event.back)
+
+    # -------------------------------------------------------------- actions
+
+    async def action_palette(self) -> None:
+        await self.hel.open_palette()
+
+    def action_keys(self) -> None:
+        self.commands.show_keys()
+
+    def action_servers(self) -> None:
+        self._reveal_side(icons_do=True)
+        self.set_focus(self.side.servers)
+        if attention := self.side.servers.attention():
+            self.side.servers.select(attention)
+
+    def action_tools(self) -> None:
+        self._reveal_side()
+        self.set_focus(self.side.tools)
+
+    def _reveal_side(self, icons_do: bool = False) -> None:
+        if self.side.mode == "none" or (self.side.mode == "icons" and not icons_do):
+            self.hidden, self.overlay = False, True
+            self.lay_out()
+
+    def action_waiting(self) -> None:
+        self.hel.open_waiting()
+
+    def action_access(self) -> None:
+        levels = p.ACCESS_LEVELS
+        self.hel.send(p.SetAccess(levels[(levels.index(self.view.access) + 1) % len(levels)]))
+
+    def action_interrupt(self) -> None:
+        if self.large_log:
+            self.action_large_log()
+        elif self.view.busy:
+            self.hel.send(p.Interrupt())
+        else:
+            self.set_focus(self.prompt)
+
+    def action_next_pane(self) -> None:
+        self._cycle(1)
+
+    def action_previous_pane(self) -> None:
+        self._cycle(-1)
+
+    def _cycle(self, step: int) -> None:
+        panes = self.panes()
+        at = panes.index(self.focused) if self.focused in panes else 0
+        self.set_focus(panes[(at + step) % len(panes)])
+
+    def action_side(self) -> None:
+        if self.size.width >= 100:
+            self.hidden = not self.hidden
+        else:
+            self.overlay = not self.overlay
+        self.lay_out()
+        if self.overlay:
+            self.set_focus(self.side.servers)
+        elif self.focused not in self.panes():
+            self.set_focus(self.prompt)
+
+    def action_resize(self, by: int) -> None:
+        self._set_side(self.hel.looks.side + by)
+
+    def action_large_log(self) -> None:
+        self.large_log = not self.large_log
+        self._reveal_side()
+        self.lay_out()
+
+    def action_next_theme(self) -> None:
+        self.commands.next_theme()
+
+    def action_search(self) -> None:
+        self.finder.open(t("find.conversation"), self.conversation, self.conversation.search)
+
+    def action_filter_log(self) -> None:
+        self.finder.open(t("find.log"), self.side.log_view, self.side.log_view.set_filter)
+
+    def action_filter_tools(self) -> None:
+        self.finder.open(t("find.tools"), self.side.tools, self.side.tools.set_filter)
+
+    def action_expand_all(self) -> None:
+        self.conversation.action_expand_all()
+
+    def action_new_session(self) -> None:
+        self.hel.send(p.NewSession())
+
+    def action_redraw(self) -> None:
+        self.hel.redraw()
+
+    def action_unqueue(self) -> None:
+        self.commands.unqueue()
+
+    def action_editor(self) -> None:
+        self.commands.edit_outside()
+
+    def action_copy_or_stop(self) -> None:
+        self.commands.copy_or_stop()

@@ -1,0 +1,90 @@
+"""The texts of the sheets: all keys, help, one server, a report. Pure functions from state to lines."""
+
+from __future__ import annotations
+
+import time
+
+from hel_tui.core import protocol as p
+from hel_tui.tui import keymap, slash
+from hel_tui.tui.dialogs.pane import foreign, framed
+from hel_tui.tui.safe import clean
+from hel_tui.tui.strings import t
+from hel_tui.tui.widgets.lines import Line, pad
+from hel_tui.tui.widgets.log import stamp
+from hel_tui.tui.widgets.servers import GLYPHS, latency
+
+
+def keys_lines() -> list[Line]:
+    """Every action with its keys, by the part it belongs to, from the one table."""
+    lines: list[Line] = []
+    where = ""
+    for action in keymap.ACTIONS:
+        if action.where != where:
+            where = action.where
+            lines += [[]] if lines else []
+            lines.append([(t(f"where.{where}"), "strong")])
+        names = ", ".join(keymap.pretty(key) for key in keymap.keys(action.id))
+        lines.append([("  ", ""), (pad(names, 24), "key"), (action.title, "")])
+    return lines
+
+
+def help_lines() -> list[Line]:
+    """Slash commands and the few words a newcomer needs."""
+    lines: list[Line] = [[(text, "")] for text in t("help.intro").split("\n")]
+    lines += [[], [(t("help.commands"), "strong")]]
+    for spec in slash.SPECS:
+        shown = f"/{spec.name} {spec.usage}".strip()
+        lines.append([("  ", ""), (pad(shown, 28), "key"), (spec.help, "")])
+    lines += [[("  ", ""), (pad("!COMMAND", 28), "key"), (t("help.shell"), "")], []]
+    lines.append([(t("help.keys", key=keymap.label("app.keys")), "muted")])
+    return lines
+
+
+def server_lines(server: p.ServerChanged, failure: p.ServerFailure | None) -> list[Line]:
+    """State of a server with its reason; for a failed one everything known about why."""
+    glyph, style = GLYPHS[server.phase]
+    lines: list[Line] = [[(f"{glyph} {t(f'phase.{server.phase}')}", style)]]
+    if server.reason:
+        lines += framed(server.reason)
+    facts = [
+        ("server.scope", server.scope),
+        ("server.transport", server.transport),
+        ("server.protocol", server.protocol),
+        ("server.tools", str(server.tools)),
+        ("server.latency", latency(server.latency)),
+        ("server.pid", str(server.pid or "")),
+        ("server.since", stamp(server.since) if server.since else ""),
+        ("server.restarts", str(server.restarts or "")),
+        ("server.noise", str(server.noise or "")),
+    ]
+    lines += [_fact(key, value) for key, value in facts if value]
+    return lines + (_failure_lines(failure) if failure else [])
+
+
+def _failure_lines(failure: p.ServerFailure) -> list[Line]:
+    lines: list[Line] = [[], [(t("failure.title", stage=t(f"stage.{failure.stage}")), "strong")]]
+    lines.append([(foreign(failure.sentence), "bad")])
+    facts = [
+        ("failure.command", failure.command_line),
+        ("failure.resolved", failure.resolved),
+        ("failure.cwd", failure.cwd),
+        ("failure.env", ", ".join(failure.env_names)),
+        ("failure.exit", failure.exit),
+    ]
+    lines += [_fact(key, value) for key, value in facts if value]
+    for key, texts in (("failure.stderr", failure.stderr), ("failure.noise", failure.noise)):
+        if texts:
+            lines += [[], [(t(key), "strong")]]
+            for text in texts:
+                lines += framed(clean(text, newlines=False))
+    return lines
+
+
+def _fact(key: str, value: str) -> Line:
+    return [(pad(t(key), 16), "muted"), (foreign(value), "")]
+
+
+def report_lines(report: str) -> list[Line]:
+    """A crash report, framed."""
+    head: list[Line] = [[(t("report.intro"), "warn")], [(time.strftime("%Y-%m-%d %H:%M:%S"), "muted")], []]
+    return head + framed(clean(report))

@@ -1,0 +1,46 @@
+"""A sheet of text over the main screen: keys, help, a server's state, a report. Esc closes it."""
+
+from __future__ import annotations
+
+from textual import events
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+
+from hel_tui.tui.dialogs.pane import TextPane
+from hel_tui.tui.strings import t
+from hel_tui.tui.widgets.lines import Caption, Line
+
+
+class TextScreen(ModalScreen[str]):
+    """Shows lines that scroll. `keys` are further keys that close it: their name is the result."""
+
+    AUTO_FOCUS = None
+
+    def __init__(self, title: str, lines: list[Line], keys: dict[str, str] | None = None) -> None:
+        super().__init__()
+        self.heading, self.lines_shown, self.extra_keys = title, lines, keys or {}
+        self.pane = TextPane()
+
+    def compose(self) -> ComposeResult:
+        foot: list[tuple[str, str]] = [(" ", "")]
+        for key, text in self.extra_keys.items():
+            foot += [(key, "key"), (f" {text} · ", "muted")]
+        foot += [("Esc", "key"), (f" {t('sheet.close')}", "muted")]
+        with Vertical(classes="dialog sheet"):
+            yield Caption([(f" {self.heading}", "strong")])
+            yield self.pane
+            yield Caption(foot)
+
+    def on_mount(self) -> None:
+        self.pane.show(self.lines_shown)
+
+    def on_key(self, event: events.Key) -> None:
+        event.stop()
+        event.prevent_default()
+        if event.key in ("escape", "q", "enter", "f1", "ctrl+c"):
+            self.dismiss("")
+        elif event.key in self.extra_keys:
+            self.dismiss(event.key)
+        else:
+            self.pane.scroll_key(event.key)

@@ -1,0 +1,149 @@
+"""Slash commands: what there is, how a line is read, what completes it.
+
+Pure functions. Not here: doing what a command says (screens/commands).
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from hel_tui.tui.strings import t
+
+Takes = Literal["", "text", "level", "theme", "tools", "loaded", "call", "model", "server"]
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """One command. `takes` says what completes its argument; `usage` is its argument as shown."""
+
+    name: str
+    usage: str = ""
+    takes: Takes = ""
+    needs: bool = False
+    """Whether it means nothing without an argument."""
+
+    @property
+    def help(self) -> str:
+        return t(f"slash.{self.name}")
+
+
+SPECS: tuple[Spec, ...] = (
+    Spec("help"),
+    Spec("model", "PROVIDER/NAME [URL]", "model"),
+    Spec("access", "[LEVEL]", "level"),
+    Spec("mcp", "[SERVER]", "server"),
+    Spec("tools"),
+    Spec("load", "TOOL…", "tools", needs=True),
+    Spec("unload", "TOOL…", "loaded", needs=True),
+    Spec("call", "SERVER.TOOL {JSON}", "call", needs=True),
+    Spec("trust"),
+    Spec("clear"),
+    Spec("new"),
+    Spec("copy"),
+    Spec("theme", "[NAME]", "theme"),
+    Spec("keys"),
+    Spec("quit"),
+)
+_BY_NAME = {spec.name: spec for spec in SPECS}
+
+
+@dataclass(frozen=True, slots=True)
+class Slash:
+    name: str
+    rest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Shell:
+    command: str
+
+
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """A command that cannot be run, and why."""
+
+    sentence: str
+
+
+def parse(text: str) -> Slash | Shell | Mistake | None:
+    """Read what was typed; None means it is a message for the model (a path such as /etc/hosts is)."""
+    line = text.strip()
+    if line.startswith("!"):
+        command = line[1:].strip()
+        return Shell(command) if command else Mistake(t("slash.empty_shell"))
+    if not line.startswith("/"):
+        return None
+    head, _, rest = line[1:].partition(" ")
+    name, rest = head.split("\n")[0].lower(), rest.strip()
+    spec = _BY_NAME.get(name)
+    if spec is None:
+        if "/" in head or not head:
+            return None
+        near = difflib.get_close_matches(name, list(_BY_NAME), 1)
+        hint = t("slash.nearest", name=near[0]) if near else t("slash.see_help")
+        return Mistake(t("slash.unknown", name=head[:40], hint=hint))
+    if spec.needs and not rest:
+        return Mistake(t("slash.needs", name=name, usage=spec.usage))
+    return Slash(name, rest)
+
+
+def parse_call(rest: str) -> tuple[str, str] | Mistake:
+    """`server.tool {json}` -> (target, JSON text or empty); the JSON must be one object."""
+    target, _, arguments = rest.strip().partition(" ")
+    if "{" in target:
+        cut = target.index("{")
+        target, arguments = target[:cut], rest.strip()[cut:]
+    arguments = arguments.strip()
+    if not target:
+        return Mistake(t("slash.needs", name="call", usage=_BY_NAME["call"].usage))
+    if arguments and (why := check_object(arguments)):
+        return Mistake(why)
+    return target, arguments
+
+
+def check_object(text: str) -> str:
+    """Why `text` is not the JSON of one object, as a sentence; empty when it is."""
+    try:
+        value = json.loads(text)
+    except json.JSONDecodeError as error:
+        return t("json.bad", why=error.msg, line=error.lineno, column=error.colno)
+    except RecursionError:
+        return t("json.deep")
+    return "" if isinstance(value, dict) else t("json.not_object")
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """What the popup offers: `insert` replaces the whole line."""
+
+    shown: str
+    about: str
+    insert: str
+
+
+def candidates(line: str, known: Callable[[Takes], Sequence[tuple[str, str]]]) -> list[Candidate]:
+    """What could come of `line`. `known(takes)` gives (word, about) for an argument's kind."""
+    if not line.startswith("/") or "\n" in line:
+        return []
+    head, space, rest = line[1:].partition(" ")
+    if not space:
+        found = [spec for spec in SPECS if spec.name.startswith(head.lower())]
+        return [
+            Candidate(f"/{s.name} {s.usage}".strip(), s.help, f"/{s.name}{' ' if s.takes else ''}")
+            for s in found
+        ]
+    spec = _BY_NAME.get(head.lower())
+    if spec is None or not spec.takes or "{" in rest:
+        return []
+    before, _, word = rest.rpartition(" ")
+    if before and spec.takes not in ("tools", "loaded"):
+        return []
+    kept = f"/{spec.name} {before + ' ' if before else ''}"
+    low = word.lower()
+    matching = [(w, about) for w, about in known(spec.takes) if low in w.lower()]
+    matching.sort(key=lambda pair: (not pair[0].lower().startswith(low), pair[0]))
+    return [Candidate(w, about, f"{kept}{w} ") for w, about in matching[:50] if w != word]

@@ -1,0 +1,205 @@
+"""The one-line strips around the prompt: turn status, queued messages, a waiting decision, the keys.
+
+Not here: what happens on those keys.
+"""
+
+from __future__ import annotations
+
+import time
+
+from textual import events
+
+from hel_tui.core import protocol as p
+from hel_tui.tui import keymap
+from hel_tui.tui.safe import cut, one_line
+from hel_tui.tui.state import CallItem, ViewState
+from hel_tui.tui.strings import t
+from hel_tui.tui.widgets.lines import Bar, Line, Part, spread, width_of
+
+
+def status_line(state: ViewState, now: float) -> list[Part]:
+    """What the turn is doing; empty when nothing runs. `now` is time.monotonic()."""
+    if not state.busy:
+        return []
+    stop = t("status.interrupt", key=keymap.label("app.interrupt"))
+    if retry := state.retrying:
+        why = one_line(retry.why, 60)
+        text = t("status.retrying", attempt=retry.attempt, of=retry.of, delay=f"{retry.delay:.0f}", why=why)
+        return [(f" {text}", "warn"), (f" · {stop}", "muted")]
+    seconds = max(int(now - state.turn_began), 0)
+    running = sum(isinstance(i, CallItem) and i.state == "running" for i in state.items[-16:])
+    doing = t("status.running", n=running) if running else t("status.thinking")
+    if state.questions:
+        doing = t("status.waiting")
+    parts = [t("status.seconds", doing=doing, seconds=seconds)]
+    if state.step:
+        parts.append(t("status.step", step=state.step))
+    return [(f" {' · '.join(parts)}", "accent"), (f" · {stop}", "muted")]
+
+
+class StatusBar(Bar):
+    """Shown while a turn runs; redrawn once a second."""
+
+    def __init__(self, state: ViewState) -> None:
+        super().__init__(id="status")
+        self.state = state
+
+    def lines(self) -> list[Line]:
+        return [status_line(self.state, time.monotonic())]
+
+    def update(self) -> None:
+        self.display = self.state.busy
+        self.refresh()
+
+
+class QueueBar(Bar):
+    """Messages that wait for the running turn to end, the newest three."""
+
+    SHOWN = 3
+
+    def __init__(self, state: ViewState) -> None:
+        super().__init__(id="queue")
+        self.state = state
+
+    def lines(self) -> list[Line]:
+        width = self.columns
+        texts = self.state.queued
+        rows: list[Line] = []
+        hidden = len(texts) - self.SHOWN
+        for index, text in enumerate(texts[-self.SHOWN :]):
+            head = t("queue.more", n=hidden + 1) if index == 0 and hidden > 0 else t("queue.one")
+            key = keymap.label("prompt.unqueue")
+            tail = f" {t('queue.edit', key=key)} " if index == min(len(texts), self.SHOWN) - 1 else ""
+            left: list[Part] = [(f" ⧗ {head} ", "muted"), (one_line(text, width), "")]
+            rows.append(spread(left, [(tail, "muted")], width))
+        return rows
+
+    def update(self) -> None:
+        self.display = bool(self.state.queued)
+        self.styles.height = min(len(self.state.queued), self.SHOWN)
+        self.refresh()
+
+
+def question_text(question: p.Question) -> str:
+    """One line that says who waits for what."""
+    match question:
+        case p.ApprovalQuestion():
+            name = f"{question.server} · {question.tool}" if question.server else question.tool
+            return t("waiting.approval", what=one_line(name, 60))
+        case p.TrustQuestion():
+            return t("waiting.trust", n=len(question.servers))
+        case p.ContinueQuestion():
+            return t("waiting.continue", steps=question.steps)
+
+
+class WaitingBar(Bar):
+    """Announces a decision that waits while the person does something else."""
+
+    def __init__(self, state: ViewState) -> None:
+        super().__init__(id="waiting")
+        self.state = state
+
+    def lines(self) -> list[Line]:
+        width = self.columns
+        if not self.state.questions:
+            return []
+        first = self.state.questions[0]
+        more = len(self.state.questions) - 1
+        text = f"▲ {question_text(first)}" + (f" {t('waiting.more', n=more)}" if more else "")
+        key = t("waiting.open", key=keymap.label("app.waiting"))
+        return [spread([(f" {cut(text, width - len(key) - 4)} ", "alert")], [(f" {key} ", "key")], width)]
+
+    async def on_click(self, event: events.Click) -> None:
+        event.stop()
+        await self.run_action("screen.waiting")
+
+
+FOOTERS: dict[str, tuple[str, ...]] = {
+    "prompt": (
+        "prompt.send",
+        "prompt.newline",
+        "app.next",
+        "app.servers",
+        "app.palette",
+        "app.access",
+        "app.keys",
+    ),
+    "conversation": (
+        "conversation.next_card",
+        "conversation.open",
+        "conversation.copy",
+        "conversation.command",
+        "conversation.rerun",
+        "app.search",
+        "app.next",
+        "app.keys",
+    ),
+    "servers": (
+        "list.open",
+        "servers.restart",
+        "servers.switch",
+        "servers.log",
+        "servers.trust",
+        "app.next",
+        "app.keys",
+    ),
+    "log": ("log.filter", "log.pause", "log.end", "log.large", "log.copy", "app.next", "app.keys"),
+    "tools": ("tools.toggle", "tools.call", "tools.filter", "app.next", "app.keys"),
+}
+"""Which keys the footer names for the part that has the focus."""
+
+
+class FooterBar(Bar):
+    """The keys that matter where the focus is; what does not fit is left out whole."""
+
+    DEFAULT_CSS = """
+    FooterBar { dock: bottom; }
+    """
+
+    def __init__(self) -> None:
+        super().__init__(id="footer")
+        self.where = "prompt"
+
+    def lines(self) -> list[Line]:
+        width = self.columns
+        parts: list[Part] = [(" ", "")]
+        for action in FOOTERS.get(self.where, FOOTERS["prompt"]):
+            item: list[Part] = [(keymap.label(action), "key"), (f" {t(f'short.{action}')}", "muted")]
+            gap: list[Part] = [(" · ", "frame")] if len(parts) > 1 else []
+            if width_of([*parts, *gap, *item]) > width - 1:
+                break
+            parts += [*gap, *item]
+        return [parts]
+
+    def show(self, where: str) -> None:
+        if where != self.where:
+            self.where = where
+            self.refresh()
+
+
+class PaneTitle(Bar):
+    """A pane's rule with its name, and a fact at the right: `─ servers ──── 5/6 ─`."""
+
+    def __init__(self, title: str, *, id: str) -> None:
+        super().__init__(id=id)
+        self.title, self.fact, self.active = title, "", False
+
+    def lines(self) -> list[Line]:
+        width = self.columns
+        style = "key" if self.active else "strong"
+        line = "accent" if self.active else "frame"
+        fact: list[Part] = [(f" {self.fact} ", "muted")] if self.fact else []
+        end: list[Part] = [*fact, ("─", line)]
+        title = f" {cut(self.title, width - width_of(end) - 4)} "
+        left: list[Part] = [("─", line), (title, style)]
+        rule = max(width - width_of(left) - width_of(end), 0)
+        return [[*left, ("─" * rule, line), *end]]
+
+    def say(self, title: str | None = None, fact: str | None = None, active: bool | None = None) -> None:
+        """Change what is given; strings must be clean."""
+        now = (self.title, self.fact, self.active)
+        self.title = self.title if title is None else title
+        self.fact = self.fact if fact is None else fact
+        self.active = self.active if active is None else active
+        if now != (self.title, self.fact, self.active):
+            self.refresh()

@@ -1,0 +1,171 @@
+"""Views that draw their own lines: one base for bars, lists, logs and the text of dialogs.
+
+A line is a sequence of (text, style name) parts; text is drawn as it is, never parsed as markup, and must
+have been made safe before. Not here: what the lines say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import ClassVar
+
+from rich.cells import cell_len, chop_cells
+from rich.segment import Segment
+from rich.style import Style
+from textual.geometry import Size
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from hel_tui.tui.safe import cut
+
+Part = tuple[str, str]
+"""(text, style name): the name of a component class without `line--`, or empty."""
+Line = Sequence[Part]
+
+
+def width_of(line: Iterable[Part]) -> int:
+    """Width in cells."""
+    return sum(cell_len(text) for text, _ in line)
+
+
+def pad(text: str, width: int) -> str:
+    """`text` in exactly `width` cells."""
+    short = cut(text, width)
+    return short + " " * (width - cell_len(short))
+
+
+def spread(left: Line, right: Line, width: int) -> list[Part]:
+    """`left`, then `right` pushed to the edge; `left` is cut when both do not fit."""
+    room = width - width_of(right)
+    parts: list[Part] = []
+    for text, style in left:
+        short = cut(text, room)
+        room -= cell_len(short)
+        parts.append((short, style))
+    return [*parts, (" " * max(room, 0), ""), *right]
+
+
+def wrap(line: Line, width: int) -> list[list[Part]]:
+    """Break a line into rows of at most `width` cells, losing no character, spaces included."""
+    rows: list[list[Part]] = [[]]
+    room = max(width, 2)
+    for text, style in line:
+        rest = text
+        while rest:
+            head = _fitting(rest, room)
+            if head:
+                rows[-1].append((head, style))
+                rest = rest[len(head) :]
+                room -= cell_len(head)
+            if rest:
+                rows.append([])
+                room = max(width, 2)
+    return rows
+
+
+def _fitting(text: str, room: int) -> str:
+    """As much of the start of `text` as fits in `room` cells; empty when nothing does."""
+    if room <= 0:
+        return ""
+    if text.isascii() or cell_len(text) <= room:
+        return text[:room] if text.isascii() else text
+    head = chop_cells(text[: room + 1], room)[0]
+    return head if cell_len(head) <= room else ""
+
+
+class LineView(ScrollView):
+    """Base of our line-drawing widgets. Subclasses give `line_at(y, width)`."""
+
+    ALLOW_SELECT = False
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        "line--muted",
+        "line--strong",
+        "line--accent",
+        "line--ok",
+        "line--warn",
+        "line--bad",
+        "line--cursor",
+        "line--alert",
+        "line--key",
+        "line--frame",
+    }
+    DEFAULT_CSS = """
+    LineView {
+        background: transparent;
+        scrollbar-size-vertical: 1;
+        scrollbar-size-horizontal: 0;
+        & > .line--muted { color: $text-muted; }
+        &:ansi > .line--muted { color: ansi_default; text-style: dim; }
+        & > .line--strong { text-style: bold; }
+        & > .line--accent { color: $accent; }
+        & > .line--key { color: $accent; text-style: bold; }
+        & > .line--ok { color: $success; }
+        & > .line--warn { color: $warning; }
+        & > .line--bad { color: $error; }
+        & > .line--alert { color: $warning; text-style: bold reverse; }
+        & > .line--frame { color: $border-blurred; }
+        & > .line--cursor { background: $block-cursor-background; color: $block-cursor-foreground; }
+        &:nocolor > .line--cursor { text-style: reverse; }
+    }
+    """
+
+    @property
+    def columns(self) -> int:
+        """Cells a line may take now."""
+        return self.scrollable_content_region.width
+
+    def line_at(self, y: int) -> Line:
+        """The line with number `y` (from the top of the content)."""
+        raise NotImplementedError
+
+    def style_of(self, name: str) -> Style:
+        """The Rich style of a style name; only the cursor brings its own background."""
+        if not name:
+            return Style.null()
+        style = self.get_component_rich_style(f"line--{name}")
+        return style if name == "cursor" else style.without_color + Style(color=style.color)
+
+    def render_line(self, y: int) -> Strip:
+        return self.paint(self.line_at(y + self.scroll_offset.y), self.columns)
+
+    def paint(self, line: Line, width: int) -> Strip:
+        """A line as a strip of exactly `width` cells."""
+        base = self.rich_style
+        segments = [Segment(text, base + self.style_of(style)) for text, style in line if text]
+        return Strip(segments).adjust_cell_length(width, base)
+
+    def set_height(self, lines: int) -> None:
+        """Say how many lines there are."""
+        size = Size(0, lines)
+        if self.virtual_size != size:
+            self.virtual_size = size
+
+
+class Bar(LineView, can_focus=False):
+    """A few lines that never scroll: `lines` gives them."""
+
+    DEFAULT_CSS = """
+    Bar { height: 1; overflow: hidden; }
+    """
+
+    def lines(self) -> list[Line]:
+        raise NotImplementedError
+
+    def line_at(self, y: int) -> Line:
+        lines = self.lines()
+        return lines[y] if y < len(lines) else ()
+
+
+class Caption(Bar):
+    """One fixed line, such as a title; `say` changes it."""
+
+    def __init__(self, line: Line = ()) -> None:
+        super().__init__()
+        self.line = line
+
+    def lines(self) -> list[Line]:
+        return [self.line]
+
+    def say(self, line: Line) -> None:
+        self.line = line
+        self.refresh()

@@ -1,0 +1,210 @@
+"""The prompt: a text area that sends on Enter and knows a paste from a person.
+
+Large pastes become a short stand-in; keys that arrive in a burst are a paste too, whose line breaks send
+nothing. Not here: what a sent text means (slash, screens/commands).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import ClassVar
+
+from textual import events
+from textual.binding import BindingType
+from textual.message import Message
+from textual.timer import Timer
+from textual.widgets import TextArea
+
+from hel_tui.tui import keymap
+from hel_tui.tui.history import History
+from hel_tui.tui.safe import clean
+from hel_tui.tui.strings import t
+from hel_tui.tui.widgets.completion import Completion
+
+BURST_GAP = 0.010
+"""Seconds between two keys below which no person typed them."""
+BURST_SETTLES = 0.06
+"""Seconds of quiet after which an Enter that ended a burst of one line is taken as meant."""
+LARGE_PASTE = 8_000
+"""Characters from which a paste is kept aside."""
+LARGE_LINES = 200
+
+
+def size_text(characters: int) -> str:
+    """How large a paste is: 812 B, 12 kB, 1.0 MB."""
+    if characters >= 1_000_000:
+        return f"{characters / 1_000_000:.1f} MB"
+    return f"{characters // 1000} kB" if characters >= 1000 else f"{characters} B"
+
+
+class Prompt(TextArea):
+    """Messages: `Sent` with the whole text; `Changed` comes from the text area."""
+
+    BINDINGS: ClassVar[list[BindingType]] = keymap.bindings("prompt")
+    DEFAULT_CSS = """
+    Prompt {
+        height: auto;
+        min-height: 1;
+        max-height: 8;
+        border: none;
+        padding: 0;
+        background: transparent;
+        &:focus { border: none; background-tint: transparent; }
+    }
+    """
+
+    class Sent(Message):
+        """The person sent this text; pastes are put back in."""
+
+        def __init__(self, text: str) -> None:
+            super().__init__()
+            self.text = text
+
+    class Leave(Message):
+        """Ctrl+D on an empty prompt."""
+
+    def __init__(self, history: History, completion: Completion) -> None:
+        super().__init__(id="prompt", soft_wrap=True, show_line_numbers=False, compact=True)
+        self.cursor_blink = False
+        self.history_list = history
+        self.completion = completion
+        self._pastes: dict[str, str] = {}
+        self._last_key = 0.0
+        self._burst_enters = 0
+        self._pending_send: Timer | None = None
+
+    # ------------------------------------------------------------- keys
+
+    async def _on_key(self, event: events.Key) -> None:
+        gap, self._last_key = event.time - self._last_key, event.time
+        if gap > BURST_GAP:
+            self._burst_enters = 0
+        if self._pending_send is not None:
+            self._pending_send.stop()
+            self._pending_send = None
+            self.insert("\n")
+        if await self._special(event, gap):
+            event.stop()
+            event.prevent_default()
+            return
+        await super()._on_key(event)
+
+    async def _special(self, event: events.Key, gap: float) -> bool:
+        """Keys that are not text. Say whether the key is used up."""
+        if event.key in keymap.keys("prompt.send"):
+            self._enter(event, gap)
+            return True
+        if self.completion.is_open and self._in_completion(event.key):
+            return True
+        if run := keymap.by_key("app").get(event.key):
+            await self.run_action(f"screen.{run}")
+            return True
+        return False
+
+    def _enter(self, event: events.Key, gap: float) -> None:
+        if gap <= BURST_GAP and event.key == "enter":
+            self._burst_enters += 1
+            if self._burst_enters == 1:
+                self._pending_send = self.set_timer(BURST_SETTLES, self._settled)
+            else:
+                self.insert("\n")
+            return
+        if self.completion.is_open and self.completion.marked.insert.strip() != self.text.strip():
+            self._complete()
+        else:
+            self.action_send()
+
+    def _settled(self) -> None:
+        """A burst ended in its only Enter: one line and a meant Enter."""
+        self._pending_send = None
+        self.action_send()
+
+    def _in_completion(self, key: str) -> bool:
+        match key:
+            case "tab":
+                self._complete()
+            case "up":
+                self.completion.move(-1)
+            case "down":
+                self.completion.move(1)
+            case "escape":
+                self.completion.offer([])
+            case _:
+                return False
+        return True
+
+    def _complete(self) -> None:
+        self.write(self.completion.marked.insert)
+
+    # ------------------------------------------------------------- paste
+
+    async def _on_paste(self, event: events.Paste) -> None:
+        event.stop()
+        event.prevent_default()
+        self.take_paste(event.text)
+
+    def take_paste(self, text: str) -> None:
+        """Put pasted text in; a large one as a stand-in that is replaced when sent."""
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+        if len(text) >= LARGE_PASTE or text.count("\n") >= LARGE_LINES:
+            name = t("prompt.pasted", size=size_text(len(text.encode("utf-8", "replace"))))
+            if name in self._pastes:
+                name = name[:-1] + f" #{len(self._pastes) + 1}]"
+            self._pastes[name] = text
+            text = name
+        else:
+            text = clean(text)
+        self.insert(text)
+
+    def _whole(self) -> str:
+        """The text with the stand-ins of pastes replaced."""
+        text = self.text
+        if not self._pastes:
+            return text
+        names = "|".join(re.escape(name) for name in sorted(self._pastes, key=len, reverse=True))
+        return re.sub(names, lambda match: self._pastes[match[0]], text)
+
+    # ----------------------------------------------------------- actions
+
+    def write(self, text: str) -> None:
+        """Replace the whole text and put the cursor at its end."""
+        self.text = text
+        self.move_cursor(self.document.end)
+
+    def action_send(self) -> None:
+        shown, whole = self.text.strip(), self._whole().strip()
+        if not whole:
+            return
+        self.history_list.add(shown if not self._pastes else whole)
+        self._pastes.clear()
+        self._burst_enters = 0
+        self.completion.offer([])
+        self.text = ""
+        self.post_message(self.Sent(whole))
+
+    def action_newline(self) -> None:
+        self.insert("\n")
+
+    def action_older(self) -> None:
+        if not self.cursor_at_first_line:
+            self.action_cursor_up()
+        elif (text := self.history_list.older(self.text)) is not None:
+            self.write(text)
+
+    def action_newer(self) -> None:
+        if not self.cursor_at_last_line:
+            self.action_cursor_down()
+        elif (text := self.history_list.newer()) is not None:
+            self.write(text)
+
+    def action_leave(self) -> None:
+        if self.text:
+            self.action_delete_right()
+        else:
+            self.post_message(self.Leave())
+
+    async def action_unqueue(self) -> None:
+        await self.run_action("screen.unqueue")
+
+    async def action_editor(self) -> None:
+        await self.run_action("screen.editor")

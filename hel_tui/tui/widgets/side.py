@@ -1,0 +1,102 @@
+"""The right column: servers, the log of the selected one, tools. Folds to icons and to nothing.
+
+Not here: what the keys in it do (the screen).
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from textual.app import ComposeResult
+from textual.containers import Vertical
+
+from hel_tui.tui.bridge import Bridge
+from hel_tui.tui.safe import clean
+from hel_tui.tui.state import Changes
+from hel_tui.tui.strings import t
+from hel_tui.tui.widgets.bars import PaneTitle
+from hel_tui.tui.widgets.log import LogView
+from hel_tui.tui.widgets.servers import ServersPane
+from hel_tui.tui.widgets.tools import ToolsPane
+
+Mode = Literal["wide", "icons", "none", "overlay"]
+ICONS_BELOW, NONE_BELOW = 100, 80
+
+
+def side_mode(width: int, hidden: bool, overlay: bool) -> Mode:
+    """How the column shows on a screen of `width` cells, given what the person asked for."""
+    if width >= ICONS_BELOW:
+        return "none" if hidden else "wide"
+    if overlay:
+        return "overlay"
+    return "icons" if width >= NONE_BELOW else "none"
+
+
+class Side(Vertical):
+    """Three panes with their titles."""
+
+    def __init__(self, bridge: Bridge) -> None:
+        super().__init__(id="side")
+        self.bridge = bridge
+        self.servers = ServersPane()
+        self.log_view = LogView()
+        self.tools = ToolsPane()
+        self.titles = {
+            "servers": PaneTitle(t("pane.servers"), id="servers-title"),
+            "log": PaneTitle(t("pane.log_none"), id="log-title"),
+            "tools": PaneTitle(t("pane.tools"), id="tools-title"),
+        }
+        self.mode: Mode = "wide"
+
+    def compose(self) -> ComposeResult:
+        yield self.titles["servers"]
+        yield self.servers
+        yield self.titles["log"]
+        yield self.log_view
+        yield self.titles["tools"]
+        yield self.tools
+
+    def set_mode(self, mode: Mode, width: int) -> None:
+        """Show the column in this way; `width` is what it takes when it is whole."""
+        if mode == "overlay":
+            width = min(max(width, 36), max(self.screen.size.width - 4, 10))
+        self.mode = mode
+        for name in ("wide", "icons", "none", "overlay"):
+            self.set_class(name == mode, f"-{name}")
+        self.styles.width = 3 if mode == "icons" else width
+        self.servers.icons = mode == "icons"
+        self.servers.refresh()
+
+    def sync(self, changes: Changes) -> None:
+        """Draw what changed."""
+        state = self.bridge.state
+        if changes.servers:
+            self.servers.update(state.servers)
+            on = [s for s in state.servers.values() if s.phase != "off"]
+            ready = sum(s.phase in ("ready", "degraded") for s in on)
+            self.titles["servers"].say(fact=f"{ready}/{len(on)}" if on else "")
+            self.show_log(self.servers.current)
+        if changes.tools and state.tools:
+            self.tools.update(self.bridge.core.tools())
+            fact = t("tools.loaded", loaded=state.tools.loaded, total=state.tools.total)
+            self.titles["tools"].say(fact=fact)
+
+    def show_log(self, server: str) -> None:
+        """Show the log of this server; with none, say so."""
+        self.log_view.watch_log(server, self.bridge.core.log(server) if server else None)
+        name = clean(server, newlines=False)
+        self.titles["log"].say(t("pane.log", server=name) if server else t("pane.log_none"))
+
+    def frame(self) -> None:
+        """Once a frame: look at the log's version."""
+        self.log_view.poll()
+        view = self.log_view
+        fact = "" if view.following else t("log.paused")
+        if view.filter:
+            fact = t("log.filtered", text=clean(view.filter, newlines=False)[:16], rest=fact).rstrip(" ·")
+        self.titles["log"].say(fact=fact)
+
+    def mark_focus(self, name: str) -> None:
+        """Light the title of the pane that has the focus."""
+        for key, title in self.titles.items():
+            title.say(active=key == name)

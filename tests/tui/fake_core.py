@@ -1,0 +1,100 @@
+"""A core for screen tests: replays events it is given, records commands, keeps logs in lists."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from hel_tui.core import protocol as p
+
+
+class FakeLog:
+    """A log window over a list, of which `dropped` lines at the front are gone."""
+
+    def __init__(self, texts: list[str] | None = None) -> None:
+        self.kept = [p.LogLine(1_700_000_000.0 + i, text) for i, text in enumerate(texts or [])]
+        self.dropped = 0
+        self.reads = 0
+        self._version = 0
+
+    def add(self, *texts: str) -> None:
+        self.kept += [p.LogLine(1_700_000_000.0, text) for text in texts]
+        self._version += 1
+
+    def drop(self, count: int) -> None:
+        del self.kept[:count]
+        self.dropped += count
+        self._version += 1
+
+    @property
+    def version(self) -> int:
+        return self._version
+
+    @property
+    def first(self) -> int:
+        return self.dropped
+
+    @property
+    def end(self) -> int:
+        return self.dropped + len(self.kept)
+
+    def lines(self, start: int, stop: int) -> list[p.LogLine]:
+        found = self.kept[max(start - self.dropped, 0) : max(stop - self.dropped, 0)]
+        self.reads += len(found)
+        return found
+
+
+@dataclass
+class FakeCore:
+    """Satisfies the screen's `Core` protocol."""
+
+    waiting: list[p.Event] = field(default_factory=list)
+    commands: list[p.Command] = field(default_factory=list)
+    logs: dict[str, FakeLog] = field(default_factory=dict)
+    rows: tuple[p.ToolRow, ...] = ()
+    failures: dict[str, p.ServerFailure] = field(default_factory=dict)
+    details: dict[str, p.CallDetail] = field(default_factory=dict)
+    started: bool = False
+    killed: bool = False
+    stops: bool = True
+    """Whether Shutdown is answered by Stopped."""
+
+    def put(self, *events: p.Event) -> None:
+        self.waiting += events
+
+    def sent(self, kind: type) -> list[p.Command]:
+        return [command for command in self.commands if isinstance(command, kind)]
+
+    def answers(self) -> list[p.Answer]:
+        return [command.answer for command in self.commands if isinstance(command, p.Reply)]
+
+    def start(self) -> None:
+        self.started = True
+
+    def send(self, command: p.Command) -> None:
+        self.commands.append(command)
+        if isinstance(command, p.Reply):
+            self.put(p.QuestionClosed(command.question_id))
+        if isinstance(command, p.Shutdown) and self.stops:
+            self.put(p.Stopped())
+
+    def drain(self) -> list[p.Event]:
+        events, self.waiting = self.waiting, []
+        return events
+
+    def log(self, server: str) -> FakeLog | None:
+        return self.logs.get(server)
+
+    def tools(self) -> tuple[p.ToolRow, ...]:
+        return self.rows
+
+    def call(self, call_id: str) -> p.CallDetail | None:
+        return self.details.get(call_id)
+
+    def failure(self, server: str) -> p.ServerFailure | None:
+        return self.failures.get(server)
+
+    def stop(self, timeout: float) -> bool:
+        return True
+
+    def kill(self) -> None:
+        self.killed = True
