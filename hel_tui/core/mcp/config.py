@@ -1,0 +1,181 @@
+"""Which servers are configured: the files, in their order, and what is wrong in them.
+
+Every file is read once; trust is bound to the very bytes that were parsed. Nothing here fails or starts
+anything. Not here: the meaning of one entry (validation), trust (permissions.trust), variables (expand).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from hel_tui.core.mcp import jsonc
+from hel_tui.core.mcp.entries import Scope, ServerEntry
+from hel_tui.core.mcp.validation import Invalid, judge
+from hel_tui.core.store.places import Places
+from hel_tui.core.store.reading import Unreadable, read_plain
+
+TOP_LEVEL = ("servers", "mcpServers")
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigProblem:
+    """Something wrong in a server file. An error costs the entry (or the file), a note costs nothing."""
+
+    file: Path
+    scope: Scope
+    server: str | None
+    """None when the whole file is meant."""
+    sentence: str
+    """With line and column where they are known, without the file's name."""
+    severity: Literal["error", "note"] = "error"
+
+    def __str__(self) -> str:
+        return f"{self.file}: {self.sentence}"
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigFile:
+    """A file that was parsed. `data` are its bytes, `sha256` their hash in hex."""
+
+    path: Path
+    scope: Scope
+    sha256: str
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    entries: tuple[ServerEntry, ...] = ()
+    """One a name, the winner, sorted by name; switched-off ones too."""
+    shadowed: tuple[tuple[ServerEntry, ServerEntry], ...] = ()
+    """(entry that lost, entry of the same name that won), sorted by name."""
+    problems: tuple[ConfigProblem, ...] = ()
+    files: tuple[ConfigFile, ...] = ()
+
+    def file_of(self, entry: ServerEntry) -> ConfigFile | None:
+        """Return the parsed file that holds `entry`."""
+        return next((file for file in self.files if file.path == entry.file), None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    path: Path
+    scope: Scope
+    default_cwd: Path
+    within: Path | None = None
+    """The project, for files that must lie inside it."""
+    is_required: bool = False
+
+
+def load_servers(project: Path, places: Places, *, named_files: Iterable[Path] = ()) -> Configuration:
+    """Read all server files of `project`. For one name the first file that has a valid entry wins whole.
+
+    Order: `named_files` (as given), local, `.hel/mcp.json`, `.mcp.json`, user. A server without `cwd` starts
+    in the project for files of the project and local ones, else in the folder of its file.
+    """
+    loader = _Loader()
+    for source in _sources(project.absolute(), places, named_files):
+        loader.load(source)
+    return loader.configuration()
+
+
+def _sources(project: Path, places: Places, named_files: Iterable[Path]) -> Iterable[_Source]:
+    for named in named_files:
+        path = named.expanduser().absolute()
+        yield _Source(path, "command line", path.parent, is_required=True)
+    yield _Source(places.local_servers(project), "local", project)
+    yield _Source(project / ".hel" / "mcp.json", "project", project, within=project)
+    yield _Source(project / ".mcp.json", "project", project, within=project)
+    yield _Source(places.user_servers, "user", places.user_servers.parent)
+
+
+class _Loader:
+    """Gathers what the files hold, best file first."""
+
+    def __init__(self) -> None:
+        self._winners: dict[str, ServerEntry] = {}
+        self._shadowed: list[ServerEntry] = []
+        self._problems: list[ConfigProblem] = []
+        self._files: list[ConfigFile] = []
+
+    def configuration(self) -> Configuration:
+        lost = sorted(self._shadowed, key=lambda entry: entry.name)
+        return Configuration(
+            tuple(self._winners[name] for name in sorted(self._winners)),
+            tuple((entry, self._winners[entry.name]) for entry in lost),
+            tuple(self._problems),
+            tuple(self._files),
+        )
+
+    def load(self, source: _Source) -> None:
+        data = read_plain(source.path, within=source.within)
+        if isinstance(data, Unreadable):
+            return self._problem(source, f"not read: {data.sentence}")
+        if data is None:
+            if source.is_required:
+                self._problem(source, "there is no such file.")
+            return None
+        try:
+            parsed = jsonc.parse(data)
+        except jsonc.BadJson as bad:
+            return self._problem(source, f"not read: {bad}")
+        digest = hashlib.sha256(data).hexdigest()
+        self._files.append(ConfigFile(source.path, source.scope, digest, data))
+        for key, servers in self._groups(source, parsed):
+            for name, raw in servers.items():
+                self._entry(source, parsed, key, name, raw)
+        return None
+
+    def _groups(self, source: _Source, parsed: jsonc.Parsed) -> Iterable[tuple[str, dict[str, Any]]]:
+        """Yield the objects that hold servers, by their key; what else stands at the top gets one note."""
+        top = parsed.value
+        if not isinstance(top, dict):
+            return self._problem(source, "not read: the file must hold an object with `mcpServers` in it.")
+        unknown = [f"`{key[:60]}`" for key in top if key not in (*TOP_LEVEL, "$schema")]
+        if unknown and not any(key in top for key in TOP_LEVEL):
+            return self._problem(source, f"no `mcpServers` or `servers` in it, only {', '.join(unknown)}.")
+        if unknown:
+            self._problem(source, f"unknown and left out: {', '.join(unknown)}.", severity="note")
+        seen: set[str] = set()
+        for key in TOP_LEVEL:
+            servers = top.get(key, {})
+            if not isinstance(servers, dict):
+                line, column = parsed.place((key,))
+                self._problem(source, f"line {line}, column {column}: `{key}` must be an object.")
+                continue
+            for name in sorted(seen & servers.keys()):
+                line, column = parsed.place((key, name))
+                self._problem(
+                    source, f"line {line}, column {column}: also in `{TOP_LEVEL[0]}`, left out here.", name
+                )
+            yield key, {name: raw for name, raw in servers.items() if name not in seen}
+            seen |= servers.keys()
+        return None
+
+    def _entry(self, source: _Source, parsed: jsonc.Parsed, key: str, name: str, raw: Any) -> None:
+        try:
+            judged = judge(name, raw, source.scope, source.path, source.default_cwd)
+        except Invalid as invalid:
+            line, column = parsed.place((key, name, *invalid.field))
+            return self._problem(source, f"line {line}, column {column}: {invalid}", name)
+        for note in judged.notes:
+            line, _ = parsed.place((key, name))
+            self._problem(source, f"line {line}: {note}", name, severity="note")
+        if name in self._winners:
+            self._shadowed.append(judged.entry)
+        else:
+            self._winners[name] = judged.entry
+        return None
+
+    def _problem(
+        self,
+        source: _Source,
+        sentence: str,
+        server: str | None = None,
+        severity: Literal["error", "note"] = "error",
+    ) -> None:
+        self._problems.append(ConfigProblem(source.path, source.scope, server, sentence, severity))
