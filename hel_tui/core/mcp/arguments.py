@@ -1,0 +1,94 @@
+"""Checks a call's arguments against a tool's own schema before anything is sent.
+
+A schema is foreign: a broken one never blocks a call, a remote reference is never fetched, and neither
+its patterns nor its depth can hold the program up. Imports jsonschema when first used.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from hel_tui.core.vocabulary import Json
+
+MOST_ERRORS = 3
+MOST_REFERENCES = 5000
+"""References followed in one check; a schema that needs more counts as broken."""
+
+
+class _TooMuch(Exception):
+    """The schema's references do not come to an end."""
+
+
+def check_arguments(schema: Json, arguments: Json) -> str:
+    """Return what is wrong with `arguments`, position first; "" when they fit or the schema is broken."""
+    try:
+        validator = _validator(schema)
+        errors = []
+        for error in validator.iter_errors(arguments):
+            errors.append(error)
+            if len(errors) == MOST_ERRORS:
+                break
+    except (Exception, RecursionError):
+        return ""  # whatever a foreign schema does wrong, it is the server that judges then
+    return "; ".join(f"{_position(error)}: {error.message[:300]}" for error in errors)
+
+
+def _position(error: Any) -> str:
+    text = "arguments"
+    for part in error.absolute_path:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}"
+    return text
+
+
+def _validator(schema: Json) -> Any:
+    from jsonschema import validators
+    from referencing import Registry
+
+    base = validators.validator_for(schema, default=_latest())
+    return _tamed(base)(schema, registry=Registry())  # an empty registry fetches nothing
+
+
+def _latest() -> Any:
+    from jsonschema import Draft202012Validator
+
+    return Draft202012Validator
+
+
+def _tamed(base: Any) -> Any:
+    """Return `base` without regular expressions and with a bound on references."""
+    from jsonschema import validators
+
+    followed = 0
+
+    def bounded(original: Callable[..., Any]) -> Callable[..., Iterator[Any]]:
+        @functools.wraps(original)
+        def check(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Any]:
+            nonlocal followed
+            followed += 1
+            if followed > MOST_REFERENCES:
+                raise _TooMuch
+            yield from original(validator, value, instance, schema) or ()
+
+        return check
+
+    def beside_patterns(original: Callable[..., Any]) -> Callable[..., Iterator[Any]]:
+        @functools.wraps(original)
+        def check(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Any]:
+            if "patternProperties" not in schema:
+                yield from original(validator, value, instance, schema) or ()
+
+        return check
+
+    def ignored(*_args: Any) -> Iterator[Any]:
+        return iter(())
+
+    rules: dict[str, Any] = {"pattern": ignored, "patternProperties": ignored, "format": ignored}
+    for name in ("$ref", "$dynamicRef", "$recursiveRef"):
+        if name in base.VALIDATORS:
+            rules[name] = bounded(base.VALIDATORS[name])
+    for name in ("additionalProperties", "unevaluatedProperties"):
+        if name in base.VALIDATORS:
+            rules[name] = beside_patterns(base.VALIDATORS[name])
+    return validators.extend(base, rules)  # type: ignore[no-untyped-call]

@@ -1,0 +1,37 @@
+"""What can go wrong with a server, as sentences: why it did not start, why a call came to nothing.
+
+Raised inside this package and turned into states, failures and outcomes at its edge.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Stage = Literal["find", "spawn", "handshake", "list", "call", "run"]
+CallTrouble = Literal["timeout", "lost", "protocol", "unavailable"]
+
+
+@dataclass(slots=True)
+class ServerFault(Exception):
+    """A server did not come up, or went away. `lasting` means that trying again cannot help."""
+
+    stage: Stage
+    sentence: str
+    resolved: str = ""
+    """What the command resolved to on PATH, where that is known."""
+    lasting: bool = False
+
+    def __str__(self) -> str:
+        return self.sentence
+
+
+@dataclass(slots=True)
+class CallFault(Exception):
+    """A call has no result. `sentence` is for the model and says whether it may have taken effect."""
+
+    kind: CallTrouble
+    sentence: str
+
+    def __str__(self) -> str:
+        return self.sentence

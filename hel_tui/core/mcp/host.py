@@ -1,0 +1,194 @@
+"""All MCP servers of one hel: what the session starts, asks and ends.
+
+Importing this stays cheap: the SDK comes with the first server. All methods belong to the core's loop;
+logs, rows and statuses may be read from any thread. Not here: trust, reading configuration (session).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+
+from hel_tui.core.mcp.catalogue import Catalogue
+from hel_tui.core.mcp.clock import Clock
+from hel_tui.core.mcp.entries import ServerEntry
+from hel_tui.core.mcp.guard import Guard
+from hel_tui.core.mcp.leftovers import Leftover, RunRecord, end_leftovers, find_leftovers
+from hel_tui.core.mcp.life import Ground
+from hel_tui.core.mcp.loader import LoadMcpTool
+from hel_tui.core.mcp.logs import LogStore
+from hel_tui.core.mcp.process import GRACE
+from hel_tui.core.mcp.results import ResultFiles
+from hel_tui.core.mcp.supervisor import Supervisor
+from hel_tui.core.mcp.threads import in_thread
+from hel_tui.core.mcp.verdicts import Verdicts
+from hel_tui.core.protocol import Closing, Event, Notice, ServerChanged, ServerFailure, ToolsChanged
+
+STDIO_ONLY = "this version of hel speaks stdio only: start the server with a command, or use a bridge"
+PROBE_TIMEOUT = 10.0
+"""Seconds a server may leave the probe of the stateless protocol unanswered."""
+
+
+class Host:
+    """Hosts servers for one project."""
+
+    def __init__(
+        self,
+        project: Path,
+        environ: Mapping[str, str],
+        files: Callable[[], ResultFiles],
+        state_dir: Path,
+        on_event: Callable[[Event], None],
+        *,
+        clock: Clock | None = None,
+        mask: Callable[[str], str] = lambda text: text,
+        mirror_folder: Callable[[], Path | None] = lambda: None,
+        probe_timeout: float = PROBE_TIMEOUT,
+        grace: float = GRACE,
+    ) -> None:
+        """`files` and `mirror_folder` are asked when needed, since sessions come and go.
+
+        `mask` hides known secrets in whatever servers print; `environ` is the person's environment.
+        """
+        self._state_dir = state_dir
+        self._on_event = on_event
+        self._ground = Ground(
+            project=project,
+            environ=environ,
+            guard=Guard(),
+            record=RunRecord(state_dir),
+            verdicts=Verdicts(state_dir),
+            clock=clock or Clock(),
+            mask=mask,
+            mirror_folder=mirror_folder,
+            probe_timeout=probe_timeout,
+            grace=grace,
+        )
+        self._supervisors: dict[str, Supervisor] = {}
+        self._held: dict[str, list[Notice]] = {}
+        """Notices of first starts that wait for the servers before them in name order."""
+        self.catalogue = Catalogue(files, self._tools_changed)
+        self.loader = LoadMcpTool(self.catalogue)
+
+    # ------------------------------------------------------------------ commands
+
+    def start(self, entries: Iterable[ServerEntry]) -> None:
+        """Start servers in parallel and return at once. A name that is known already is started anew."""
+        for entry in sorted(entries, key=lambda one: one.name):
+            known = self._supervisors.get(entry.name)
+            if known is not None:
+                known.restart()
+                continue
+            supervisor = Supervisor(
+                entry,
+                self._ground,
+                self.catalogue,
+                lambda event, name=entry.name: self._emit(name, event),  # type: ignore[misc]
+                self._release,
+            )
+            self._supervisors[entry.name] = supervisor
+            if entry.transport == "stdio":
+                self._held[entry.name] = []
+                supervisor.open()
+            else:
+                supervisor.status.enter("failed", STDIO_ONLY)
+                supervisor.failure = ServerFailure(entry.name, "find", STDIO_ONLY, command_line=entry.url)
+                supervisor.settled.set()
+
+    def restart(self, name: str) -> bool:
+        """Start a server again; False if there is none of this name that can be."""
+        supervisor = self._startable(name)
+        if supervisor is not None:
+            supervisor.restart()
+        return supervisor is not None
+
+    def switch(self, name: str, on: bool) -> bool:
+        """Turn a server on or off for this run; False if there is none of this name that can be."""
+        supervisor = self._startable(name)
+        if supervisor is not None:
+            supervisor.switch(on)
+        return supervisor is not None
+
+    def _startable(self, name: str) -> Supervisor | None:
+        supervisor = self._supervisors.get(name)
+        return supervisor if supervisor is not None and supervisor.entry.transport == "stdio" else None
+
+    def stop_all(self) -> None:
+        """Stop all servers; each can be started again."""
+        for supervisor in self._supervisors.values():
+            if supervisor.entry.transport == "stdio":
+                supervisor.switch(False, resting="stopped")
+
+    async def settled(self) -> None:
+        """Wait until the first start of each server came to something: ready, failed, off or slow."""
+        for supervisor in list(self._supervisors.values()):
+            await supervisor.settled.wait()
+
+    async def aclose(self) -> None:
+        """End all servers in parallel, telling with `Closing` events who is waited for."""
+        waiting = {name for name, supervisor in self._supervisors.items() if supervisor.is_alive}
+
+        async def close(name: str, supervisor: Supervisor) -> None:
+            await supervisor.close()
+            if name in waiting:
+                waiting.discard(name)
+                self._on_event(Closing(tuple(sorted(waiting))))
+
+        self._on_event(Closing(tuple(sorted(waiting))))
+        await asyncio.gather(*(close(name, one) for name, one in self._supervisors.items()))
+        await self._ground.guard.close()
+
+    def kill_all(self) -> None:
+        """End all processes at once; `aclose` then has nothing to wait for. Safe from any thread."""
+        for supervisor in list(self._supervisors.values()):
+            supervisor.kill()
+
+    # ------------------------------------------------------------------- reading
+
+    def statuses(self) -> tuple[ServerChanged, ...]:
+        """The state of every server, in name order."""
+        return tuple(one.status.snapshot() for _, one in sorted(self._supervisors.items()))
+
+    def log(self, name: str) -> LogStore | None:
+        """What a server printed on stderr, with hel's remarks; None for an unknown name."""
+        supervisor = self._supervisors.get(name)
+        return supervisor.log if supervisor is not None else None
+
+    def failure(self, name: str) -> ServerFailure | None:
+        """What is known about the last failure of a server; None while it is well."""
+        supervisor = self._supervisors.get(name)
+        return supervisor.failure if supervisor is not None else None
+
+    # ----------------------------------------------------------------- leftovers
+
+    async def leftovers(self) -> tuple[Leftover, ...]:
+        """Servers of earlier runs that still run although their hel is gone."""
+        return await in_thread(lambda: find_leftovers(self._state_dir), "hel-leftovers")
+
+    async def end_leftovers(self, leftovers: tuple[Leftover, ...]) -> None:
+        """End them: SIGTERM, two seconds, SIGKILL."""
+        await in_thread(lambda: end_leftovers(leftovers), "hel-end-leftovers")
+
+    # -------------------------------------------------------------------- events
+
+    def _emit(self, name: str, event: Event) -> None:
+        if isinstance(event, Notice) and name in self._held:
+            self._held[name].append(event)
+            self._release()
+        else:
+            self._on_event(event)
+
+    def _release(self) -> None:
+        """Let out notices of first starts in name order, whoever was quicker."""
+        for name in sorted(self._held):
+            if not self._supervisors[name].settled.is_set():
+                return
+            for notice in self._held.pop(name):
+                self._on_event(notice)
+
+    def _tools_changed(self) -> None:
+        loaded = [row for row in self.catalogue.rows() if row.loaded]
+        offered = sum(1 for row in self.catalogue.rows() if not row.reason)
+        tokens = sum(row.tokens for row in loaded)
+        self._on_event(ToolsChanged(self.catalogue.version, len(loaded), offered, tokens))

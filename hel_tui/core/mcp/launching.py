@@ -1,0 +1,65 @@
+"""Before a process starts: its environment and where its command is found.
+
+Not here: starting it (process), expanding variables (expand).
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Mapping
+
+from hel_tui.core.mcp.entries import Launch
+from hel_tui.core.mcp.faults import ServerFault
+
+BASE_NAMES = frozenset(
+    {
+        *("PATH", "HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "TERM", "SHELL", "TMPDIR", "TZ"),
+        *("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY"),
+        *("http_proxy", "https_proxy", "no_proxy", "all_proxy"),
+        *("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "NODE_EXTRA_CA_CERTS"),
+    }
+)
+"""What a server needs of the person's environment; nothing that holds a key."""
+BASE_PREFIXES = ("LC_", "XDG_")
+
+DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
+
+
+def child_environment(launch: Launch, environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment of a server: the safe base of `environ`, then what its entry sets."""
+    base = {
+        name: value for name, value in environ.items() if name in BASE_NAMES or name.startswith(BASE_PREFIXES)
+    }
+    return {**base, **dict(launch.env)}
+
+
+def find_command(launch: Launch, env: Mapping[str, str]) -> str:
+    """Return the absolute path of the program. Raises ServerFault naming command and PATH searched."""
+    command = launch.command
+    if not launch.cwd.is_dir():
+        raise ServerFault("spawn", f"the folder {launch.cwd} to start in does not exist", lasting=True)
+    if os.sep in command:
+        path = launch.cwd / command
+        if not path.exists():
+            raise ServerFault("find", f"{command} does not exist (looked at {path})", lasting=True)
+        if path.is_dir() or not os.access(path, os.X_OK):
+            raise ServerFault("find", f"{path} is not an executable file", lasting=True)
+        return os.path.normpath(path)
+    searched = env.get("PATH") or DEFAULT_PATH
+    found = shutil.which(command, path=searched)
+    if found is None:
+        raise ServerFault(
+            "find",
+            f"{command} was not found; PATH searched: {searched}. "
+            "Give its absolute path as command, or set PATH in the entry's env.",
+            lasting=True,
+        )
+    return os.path.normpath(launch.cwd / found)
+
+
+def command_line(launch: Launch) -> str:
+    """Return the command as one line a shell would take."""
+    import shlex
+
+    return shlex.join([launch.command, *launch.args])

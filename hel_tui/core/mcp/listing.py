@@ -1,0 +1,121 @@
+"""A server's tool list, read tolerantly: every tool is judged alone, a bad one never hides the others.
+
+Not here: asking for pages (connection), names for the model (naming), which tools are wanted (catalogue).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+from hel_tui.core.vocabulary import Json
+
+MAX_PAGES = 50
+MAX_TOOLS = 10_000
+
+Ask = Callable[[Json], Awaitable[Json]]
+"""Sends `tools/list` with these params."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """One tool as listed. `problem` says why it cannot be offered; empty when it can."""
+
+    raw: str
+    description: str
+    parameters: Json
+    annotations: Json
+    problem: str = ""
+    note: str = ""
+    """What was repaired in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """One generation of a server's tools. `cut` says why there may be more; empty when it is whole."""
+
+    tools: tuple[ToolSpec, ...] = ()
+    cut: str = ""
+
+
+async def read_listing(ask: Ask) -> Listing:
+    """Read all pages: to the end, a cursor seen before, or the limits. Errors of `ask` pass through."""
+    specs: list[ToolSpec] = []
+    names: set[str] = set()
+    seen: set[str] = set()
+    cursor = ""
+    for _ in range(MAX_PAGES):
+        page = await ask({"cursor": cursor} if cursor else {})
+        listed = page.get("tools")
+        if not isinstance(listed, list):
+            return Listing(tuple(specs), "a page of it has no tools array")
+        following = page.get("nextCursor")
+        is_repeat = isinstance(following, str) and following in seen
+        for item in listed[: MAX_TOOLS - len(specs)]:
+            if not (is_repeat and _is_known(item, names)):
+                specs.append(_judge(item, names))
+        if not isinstance(following, str) or not following:
+            return Listing(tuple(specs))
+        if len(specs) >= MAX_TOOLS:
+            return Listing(tuple(specs), f"more than {MAX_TOOLS:,} tools")
+        if is_repeat:
+            return Listing(tuple(specs), "the server repeats a page cursor")
+        seen.add(following)
+        cursor = following
+    return Listing(tuple(specs), f"more than {MAX_PAGES} pages")
+
+
+def _is_known(item: Any, names: set[str]) -> bool:
+    """True for a tool of an earlier page: a server that ignores cursors sends the same page again."""
+    return isinstance(item, dict) and isinstance(item.get("name"), str) and item["name"] in names
+
+
+def _judge(item: Any, names: set[str]) -> ToolSpec:
+    if not isinstance(item, dict):
+        return _refused("", f"it is a {type(item).__name__}, not an object")
+    raw = item.get("name")
+    if not isinstance(raw, str) or not raw:
+        return _refused("", "it has no name")
+    if raw in names:
+        return _refused(raw, "the server lists this name twice")
+    names.add(raw)
+    description = item.get("description")
+    annotations = item.get("annotations")
+    parameters, note, problem = _schema(item.get("inputSchema"))
+    return ToolSpec(
+        raw=raw,
+        description=description if isinstance(description, str) else "",
+        parameters=parameters,
+        annotations=annotations if isinstance(annotations, dict) else {},
+        problem=problem,
+        note=note,
+    )
+
+
+def _refused(raw: str, problem: str) -> ToolSpec:
+    return ToolSpec(raw, "", {}, {}, problem)
+
+
+def _schema(schema: Any) -> tuple[Json, str, str]:
+    """Return (schema to offer, what was repaired, why it cannot be offered)."""
+    empty: Json = {"type": "object", "properties": {}}
+    if schema is None:
+        return empty, "it has no inputSchema: taken as no arguments", ""
+    if not isinstance(schema, dict):
+        return {}, "", f"its inputSchema is a {type(schema).__name__}, not an object"
+    kind = schema.get("type", "object")
+    if isinstance(kind, list) and "object" in kind:
+        kind = "object"
+    if kind != "object":
+        return {}, "", f"its inputSchema describes {kind!r:.40}, not an object"
+    repaired, notes = dict(schema), []
+    if repaired.get("type") != "object":
+        repaired["type"] = "object"
+        notes.append("type: object added")
+    if not isinstance(repaired.get("properties", {}), dict):
+        if repaired["properties"]:
+            return {}, "", f"its properties are a {type(repaired['properties']).__name__}, not an object"
+        repaired["properties"] = {}
+        notes.append("properties: empty list read as none")
+    return repaired, ", ".join(notes), ""

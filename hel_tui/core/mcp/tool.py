@@ -1,0 +1,115 @@
+"""A tool of an MCP server as the agent sees it.
+
+Not here: which tools exist (catalogue), the connection behind it (passed in as a function).
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+from hel_tui.core.mcp.arguments import check_arguments
+from hel_tui.core.mcp.faults import CallFault
+from hel_tui.core.mcp.listing import ToolSpec
+from hel_tui.core.mcp.messages import clean_surrogates
+from hel_tui.core.mcp.naming import public_name
+from hel_tui.core.mcp.results import ResultFiles, to_outcome
+from hel_tui.core.mcp.suspicion import suspicions
+from hel_tui.core.vocabulary import Access, Invocation, Json, Outcome, ProgressFn, ToolDefinition
+
+SUMMARY_LENGTH = 200
+_VALUE_LENGTH = 60
+
+Caller = Callable[[str, Json, ProgressFn], Awaitable[Json]]
+"""(raw name, arguments, on_progress) -> raw result. Raises CallFault."""
+
+
+@dataclass(frozen=True, eq=False)
+class McpTool:
+    """Implements `vocabulary.Tool` for one listed tool."""
+
+    server: str
+    spec: ToolSpec
+    call: Caller
+    files: Callable[[], ResultFiles]
+    """Where results are kept: asked for at each call, since sessions change."""
+    trust_annotations: bool = False
+    """Whether the person believes what this server says of its tools."""
+
+    @property
+    def raw(self) -> str:
+        """The name on the wire."""
+        return self.spec.raw
+
+    @property
+    def access(self) -> Access:
+        """`execute`; `read` only where the server is believed and says read-only and not destructive."""
+        hints = self.spec.annotations
+        says_read = hints.get("readOnlyHint") is True and hints.get("destructiveHint") is not True
+        return "read" if self.trust_annotations and says_read else "execute"
+
+    @functools.cached_property
+    def definition(self) -> ToolDefinition:
+        """What the model is told once the tool is loaded: the server's own schema."""
+        name = public_name(self.server, self.raw)
+        return ToolDefinition(name, self.spec.description, self.spec.parameters)
+
+    @property
+    def claims(self) -> tuple[str, ...]:
+        """The server's annotations as phrases (defaults: specification, tools)."""
+        hints = self.spec.annotations
+        phrases = {
+            "readOnlyHint": ("read-only", "writes"),
+            "destructiveHint": ("destructive", "not destructive"),
+            "idempotentHint": ("idempotent", "not idempotent"),
+            "openWorldHint": ("reaches outside", "stays inside"),
+        }
+        return tuple(
+            yes if hints[key] else no
+            for key, (yes, no) in phrases.items()
+            if isinstance(hints.get(key), bool)
+        )
+
+    @functools.cached_property
+    def warnings(self) -> tuple[str, ...]:
+        """What is suspicious about its definition."""
+        return suspicions(self.raw, self.spec.description, self.spec.parameters)
+
+    def subject(self, arguments: Json) -> str:  # noqa: ARG002
+        """Rules name MCP tools whole: there is nothing to match inside."""
+        return ""
+
+    def summary(self, arguments: Json) -> str:
+        """The arguments as `name=value`, one line."""
+        return summarise(arguments)
+
+    async def preview(self, arguments: Json) -> str:  # noqa: ARG002
+        """What a server changes cannot be known beforehand."""
+        return ""
+
+    async def run(self, arguments: Json, invocation: Invocation) -> Outcome:
+        """Check the arguments, call the server, convert its answer."""
+        problem = check_arguments(self.spec.parameters, arguments)
+        if problem:
+            sentence = f"Not executed: the arguments do not fit the tool's schema. {problem}."
+            return Outcome(sentence, failed=True)
+        try:
+            result = await self.call(self.raw, clean_surrogates(arguments), invocation.on_progress)
+        except CallFault as fault:
+            return Outcome(fault.sentence, failed=True)
+        return to_outcome(self.server, self.raw, result, self.files())
+
+
+def summarise(arguments: Json) -> str:
+    """Return arguments as one line of `name=value`, at most 200 characters."""
+    parts = [f"{name}={_brief(value)}" for name, value in arguments.items()]
+    line = " ".join(" ".join(parts).split())
+    return line if len(line) <= SUMMARY_LENGTH else line[: SUMMARY_LENGTH - 1] + "…"
+
+
+def _brief(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= _VALUE_LENGTH else text[: _VALUE_LENGTH - 1] + "…"
