@@ -7,13 +7,14 @@ anything. Not here: the meaning of one entry (validation), trust (permissions.tr
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from hel_tui.core.mcp import jsonc
 from hel_tui.core.mcp.entries import Scope, ServerEntry
+from hel_tui.core.mcp.expand import expand_home
 from hel_tui.core.mcp.validation import Invalid, judge
 from hel_tui.core.store.places import Places
 from hel_tui.core.store.reading import Unreadable, read_plain
@@ -71,21 +72,23 @@ class _Source:
     is_required: bool = False
 
 
-def load_servers(project: Path, places: Places, *, named_files: Iterable[Path] = ()) -> Configuration:
+def load_servers(
+    project: Path, places: Places, *, named_files: Iterable[Path] = (), environ: Mapping[str, str]
+) -> Configuration:
     """Read all server files of `project`. For one name the first file that has a valid entry wins whole.
 
     Order: `named_files` (as given), local, `.hel/mcp.json`, `.mcp.json`, user. A server without `cwd` starts
     in the project for files of the project and local ones, else in the folder of its file.
     """
     loader = _Loader()
-    for source in _sources(project.absolute(), places, named_files):
+    named = [Path(expand_home(str(path), environ)).absolute() for path in named_files]
+    for source in _sources(project.absolute(), places, named):
         loader.load(source)
     return loader.configuration()
 
 
 def _sources(project: Path, places: Places, named_files: Iterable[Path]) -> Iterable[_Source]:
-    for named in named_files:
-        path = named.expanduser().absolute()
+    for path in named_files:
         yield _Source(path, "command line", path.parent, is_required=True)
     yield _Source(places.local_servers(project), "local", project)
     yield _Source(project / ".hel" / "mcp.json", "project", project, within=project)

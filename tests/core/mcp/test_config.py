@@ -35,7 +35,7 @@ class Setting:
         return path
 
     def load(self, *named: Path) -> Configuration:
-        return load_servers(self.project, self.places, named_files=named)
+        return load_servers(self.project, self.places, named_files=named, environ={})
 
     def one(self, raw: Any) -> ServerEntry:
         self.write("hel", {"servers": {"x": raw}})
