@@ -19,7 +19,7 @@ from hel_tui.core.mcp.entries import ServerEntry
 from hel_tui.core.mcp.faults import CallFault, ServerFault
 from hel_tui.core.mcp.handshake import PROBE_TIMEOUT, Hello, greet
 from hel_tui.core.mcp.listing import Listing, read_listing
-from hel_tui.core.mcp.process import ServerProcess
+from hel_tui.core.mcp.process import EXIT_FOLLOWS, ServerProcess
 from hel_tui.core.mcp.wire import Wire, WireHooks
 from hel_tui.core.vocabulary import Json, ProgressFn
 
@@ -110,6 +110,8 @@ class Connection:
             hello = await self._greet(session, skip_probe)
             listing = await self._first_listing(session, hello)
         except ServerFault as fault:
+            # How it ends when its pipes are closed now says nothing about why it failed.
+            self._process.stopping = self._process.stopping or not self._wire.lost.is_set()
             return fault
         self._session = session
         background.append(asyncio.create_task(self._refresh_for_ever(session)))
@@ -146,9 +148,7 @@ class Connection:
 
     async def _how_it_ended(self) -> str:
         """Wait a moment for the exit status: the pipes often close first."""
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(0.3):
-                await self._process.exited.wait()
+        await self._process.wait(EXIT_FOLLOWS)
         return f"it ended ({self._process.exit})" if self._process.exit else "it closed its stdout"
 
     # ---------------------------------------------------------------- tool lists

@@ -22,6 +22,7 @@ from pydantic import ValidationError
 
 from hel_tui.core.mcp.client import MCPError, Session
 from hel_tui.core.mcp.faults import ServerFault
+from hel_tui.core.mcp.messages import kind_of
 from hel_tui.core.vocabulary import Json
 
 PROBE_TIMEOUT = 10.0
@@ -112,7 +113,7 @@ async def _accept(session: Session, raw: Json, ignored_probe: bool) -> Hello:
     """Check the answer to initialize by hand: its sentence names what is missing."""
     version, capabilities, info = (raw.get(key) for key in ("protocolVersion", "capabilities", "serverInfo"))
     problems = [
-        f"{key} is {'missing' if raw.get(key) is None else 'a ' + type(raw[key]).__name__}"
+        f"{key} is {'missing' if raw.get(key) is None else kind_of(raw[key])}"
         for key, kind in (("protocolVersion", str), ("capabilities", dict), ("serverInfo", dict))
         if not isinstance(raw.get(key), kind)
     ]

@@ -23,7 +23,7 @@ from hel_tui.core.mcp.guard import Guard
 from hel_tui.core.mcp.launching import child_environment, command_line, find_command
 from hel_tui.core.mcp.leftovers import RunRecord
 from hel_tui.core.mcp.logs import LogIntake, LogStore, Mirror
-from hel_tui.core.mcp.process import GRACE, ServerProcess, spawn
+from hel_tui.core.mcp.process import EXIT_FOLLOWS, GRACE, ServerProcess, spawn
 from hel_tui.core.mcp.threads import in_thread
 from hel_tui.core.mcp.verdicts import Verdicts
 from hel_tui.core.protocol import ServerFailure
@@ -81,6 +81,8 @@ class Life:
     hooks: LifeHooks
     process: ServerProcess | None = None
     resolved: str = ""
+    left: str = ""
+    """How the process ended by itself; empty when hel ended it."""
     signs: int = 0
     """Bytes seen on stderr: a sign of life."""
     noise: list[str] = field(default_factory=list)
@@ -100,8 +102,7 @@ class Life:
             for line in traceback.format_exception(error):
                 self.log.remark(line.rstrip())
             return ServerFault("run", f"a fault of hel ended the connection: {type(error).__name__}: {error}")
-        ended = f"{self.process.exit}" if self.process and self.process.exit else "it closed its stdout"
-        return self._judged(ServerFault("run", ended))
+        return self._judged(ServerFault("run", self.left or "it closed its stdout or stdin"))
 
     def _judged(self, fault: ServerFault) -> ServerFault:
         return ServerFault("handshake", self._unwanted) if self._unwanted else fault
@@ -144,7 +145,7 @@ class Life:
         return launch, env
 
     async def _connect(self, process: ServerProcess) -> Connection:
-        await load_sdk()
+        await self._load_sdk(process)
         from hel_tui.core.mcp.connection import Connection
         from hel_tui.core.mcp.wire import WireHooks
 
@@ -163,10 +164,24 @@ class Life:
             probe_timeout=self.ground.probe_timeout,
         )
 
+    async def _load_sdk(self, process: ServerProcess) -> None:
+        """Import the SDK; a server that is gone before is not waited for."""
+        loading = asyncio.create_task(load_sdk())
+        gone = asyncio.create_task(process.exited.wait())
+        await asyncio.wait({loading, gone}, return_when=asyncio.FIRST_COMPLETED)
+        gone.cancel()
+        if not loading.done():
+            loading.cancel()
+            raise ServerFault("handshake", f"it ended ({process.exit}) before it answered initialize")
+        loading.result()
+
     async def _end(self, process: ServerProcess, grace: float) -> None:
         for pid in await process.look_for_helpers():
             self.ground.guard.watch_helper(pid)
+        if not process.stopping:
+            await process.wait(EXIT_FOLLOWS)
         await process.stop(grace)
+        self.left = "" if process.stopping else str(process.exit or "")
         for pid in (process.pid, *await process.look_for_helpers()):
             self.ground.guard.forget(pid)
         self.ground.record.remove(process.pid)
@@ -240,7 +255,7 @@ class Life:
             resolved=self.resolved or fault.resolved,
             cwd=str(launch.cwd) if launch is not None else "",
             env_names=self._env_names,
-            exit=str(self.process.exit or "") if self.process is not None else "",
+            exit=self.left,
             stderr=tuple(self.log.tail(STDERR_TOLD, "stderr")) if self.process is not None else (),
             noise=tuple(self.noise[:5]),
         )

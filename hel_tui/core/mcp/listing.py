@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
+from hel_tui.core.mcp.messages import kind_of
 from hel_tui.core.vocabulary import Json
 
 MAX_PAGES = 50
@@ -73,7 +74,7 @@ def _is_known(item: Any, names: set[str]) -> bool:
 
 def _judge(item: Any, names: set[str]) -> ToolSpec:
     if not isinstance(item, dict):
-        return _refused("", f"it is a {type(item).__name__}, not an object")
+        return _refused("", f"it is {kind_of(item)}, not an object")
     raw = item.get("name")
     if not isinstance(raw, str) or not raw:
         return _refused("", "it has no name")
@@ -103,7 +104,7 @@ def _schema(schema: Any) -> tuple[Json, str, str]:
     if schema is None:
         return empty, "it has no inputSchema: taken as no arguments", ""
     if not isinstance(schema, dict):
-        return {}, "", f"its inputSchema is a {type(schema).__name__}, not an object"
+        return {}, "", f"its inputSchema is {kind_of(schema)}, not an object"
     kind = schema.get("type", "object")
     if isinstance(kind, list) and "object" in kind:
         kind = "object"
@@ -115,7 +116,7 @@ def _schema(schema: Any) -> tuple[Json, str, str]:
         notes.append("type: object added")
     if not isinstance(repaired.get("properties", {}), dict):
         if repaired["properties"]:
-            return {}, "", f"its properties are a {type(repaired['properties']).__name__}, not an object"
+            return {}, "", f"its properties are {kind_of(repaired['properties'])}, not an object"
         repaired["properties"] = {}
         notes.append("properties: empty list read as none")
     return repaired, ", ".join(notes), ""

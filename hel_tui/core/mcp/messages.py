@@ -63,6 +63,16 @@ class Noise:
 Parsed = Answer | Ask | Note | Noise
 
 
+def kind_of(value: Any) -> str:
+    """What JSON calls the kind of `value`, with an article."""
+    if isinstance(value, bool):
+        return "a boolean"
+    if isinstance(value, int | float):
+        return "a number"
+    kinds = {str: "a string", list: "an array", dict: "an object", type(None): "null"}
+    return kinds.get(type(value), type(value).__name__)
+
+
 def clean_surrogates(value: Any) -> Any:
     """Return `value` with lone surrogates in its strings (keys too) replaced by U+FFFD."""
     if isinstance(value, str):
@@ -134,7 +144,7 @@ def _success(identity: Id | None, result: Any, *, present: bool) -> Answer:
         return Answer(identity, result)
     if present and result is None:
         return Answer(identity, {})
-    what = f"a {type(result).__name__} as result" if present else "neither result nor error"
+    what = f"{kind_of(result)} as result" if present else "neither result nor error"
     return Answer(identity, {}, {"code": INTERNAL_ERROR, "message": f"the answer has {what}"})
 
 

@@ -24,6 +24,8 @@ GRACE = 2.0
 """Seconds between closing stdin, SIGTERM and SIGKILL."""
 DRAIN = 0.2
 """Seconds its pipes may still be read after a process has ended."""
+EXIT_FOLLOWS = 0.3
+"""Seconds to wait for the exit status of a process whose pipes have closed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,23 +99,24 @@ class ServerProcess:
         May be called by several tasks; all wait for the same end. A cancelled caller does not stop it.
         """
         if self._ending is None:
-            self.stopping = self.exit is None
+            self.stopping = self.stopping or self.exit is None
             self._ending = asyncio.create_task(self._end(grace), name=f"end-{self.pid}")
         await asyncio.shield(self._ending)
 
     async def _end(self, grace: float) -> None:
         await self.look_for_helpers()
         self.stdin.close()
-        if not await self._wait(grace):
+        if not await self.wait(grace):
             await self.look_for_helpers()
             self._signal(signal.SIGTERM)
-            if not await self._wait(grace):
+            if not await self.wait(grace):
                 await self.look_for_helpers()
         self.kill()
-        await self._wait(grace)
+        await self.wait(grace)
         self._finish_reading()
 
-    async def _wait(self, seconds: float) -> bool:
+    async def wait(self, seconds: float) -> bool:
+        """Wait at most so long for its end; True if it has ended."""
         try:
             async with asyncio.timeout(seconds):
                 await self.exited.wait()

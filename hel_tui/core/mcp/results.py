@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Protocol
 
-from hel_tui.core.mcp.messages import clean_surrogates
+from hel_tui.core.mcp.messages import clean_surrogates, kind_of
 from hel_tui.core.vocabulary import Json, Outcome
 
 MAX_BINARY = 32 * 1024 * 1024
@@ -101,7 +101,7 @@ def _block(block: Any, tool: str, files: ResultFiles, saved: list[Path]) -> str:
     if isinstance(block, str):
         return block
     if not isinstance(block, dict):
-        return f"[a content block that is a {type(block).__name__}: {_short(block)}]"
+        return f"[a content block that is {kind_of(block)}: {_short(block)}]"
     kind = block.get("type")
     if kind == "text":
         text = block.get("text")

@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING
 
+from hel_tui.core.mcp.arguments import warm_up
 from hel_tui.core.mcp.catalogue import Catalogue, ListChange
 from hel_tui.core.mcp.entries import ServerEntry
 from hel_tui.core.mcp.faults import CallFault, ServerFault
@@ -186,8 +187,7 @@ class Supervisor:
 
     async def _after(self, fault: ServerFault) -> None:
         """Try again or give up."""
-        failure = self.failure
-        reason = (failure.exit if failure is not None and failure.exit else fault.sentence) or fault.sentence
+        reason = self.failure.exit if self.failure is not None and self.failure.exit else fault.sentence
         is_outage = self._ready_at is not None or self._backoff.attempt > 0
         if is_outage and self.entry.reconnect and not fault.lasting:
             delay = self._backoff.next_delay()
@@ -257,6 +257,7 @@ class Supervisor:
         self.failure = None
         self.status.enter("ready", _cut(listing))
         self._background(life.look_for_helpers())
+        self._background(in_thread(warm_up, "hel-import-schema"))
         self._settle()
 
     def _relisted(self, listing: Listing) -> None:
