@@ -1,6 +1,6 @@
 """Keeps stray output off the screen: while the app runs, file descriptors 1 and 2 lead nowhere.
 
-The app itself draws through a copy of the terminal that only it knows. Not here: servers' output (they have
+The app itself draws and measures through a copy of the terminal that only it knows. Not here: servers' output (they have
 pipes of their own).
 """
 
@@ -27,8 +27,8 @@ def quiet_terminal() -> Iterator[None]:
     for descriptor in saved.values():
         os.set_inheritable(descriptor, False)
     private = open(os.dup(saved[2]), "w", encoding="utf-8", errors="replace", closefd=True)  # noqa: SIM115,PTH123
-    original = sys.__stderr__
-    sys.__stderr__ = private  # type: ignore[misc]
+    original = sys.__stdout__, sys.__stderr__
+    sys.__stdout__ = sys.__stderr__ = private  # type: ignore[misc]
     sink = os.open(os.devnull, os.O_WRONLY)
     for number in saved:
         os.dup2(sink, number)
@@ -41,6 +41,6 @@ def quiet_terminal() -> Iterator[None]:
         for number, descriptor in saved.items():
             os.dup2(descriptor, number)
             os.close(descriptor)
-        sys.__stderr__ = original  # type: ignore[misc]
+        sys.__stdout__, sys.__stderr__ = original  # type: ignore[misc]
         with contextlib.suppress(OSError, ValueError):
             private.close()

@@ -111,7 +111,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("approval.full", "f", "full"),
     Action("trust.refuse", "n,escape", "refuse"),
     Action("trust.once", "o", "once"),
-    Action("trust.remember", "r,y", "remember"),
+    Action("trust.remember", "y,r", "remember"),
     Action("trust.check", "space", "check"),
     Action("trust.next", "tab", "next"),
     Action("continue.go_on", "y", "go_on"),

@@ -100,7 +100,11 @@ def busy_core() -> FakeCore:
     """A core in the middle of a turn, with logs and tools."""
     core = FakeCore(rows=TOOLS)
     core.logs["weather"] = FakeLog(
-        ["Traceback (most recent call last):", '  File "weather.py", line 3, in <module>', "KeyError: 'API_KEY'"]
+        [
+            "Traceback (most recent call last):",
+            '  File "weather.py", line 3, in <module>',
+            "KeyError: 'API_KEY'",
+        ]
     )
     core.logs["inventory"] = FakeLog([f"served request {n}" for n in range(40)])
     core.failures["weather"] = p.ServerFailure(

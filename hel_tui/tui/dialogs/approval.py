@@ -172,6 +172,7 @@ class ApprovalDialog(Dialog):
         """One line below the text; none when there is nothing to say."""
         self.hint.say([(f" {text}", style)])
         self.hint.display = bool(text)
+        self.call_after_refresh(self.fit)
 
     def _edit(self, on: bool) -> None:
         self.arguments.display = on
@@ -188,6 +189,7 @@ class ApprovalDialog(Dialog):
                 return p.ApprovalAnswer("stop", self.comment.value.strip())
             case "comment":
                 self.comment.display = True
+                self.call_after_refresh(self.fit)
                 self.set_focus(self.comment)
             case "edit":
                 self.arguments.text = self.question.arguments if self.edited is None else self.edited

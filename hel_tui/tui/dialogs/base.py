@@ -14,15 +14,18 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.geometry import Offset
 from textual.screen import ModalScreen
-from textual.timer import Timer
 from textual.widget import Widget
 
 from hel_tui.core import protocol as p
 from hel_tui.tui import keymap
-from hel_tui.tui.dialogs.gate import SETTLE, Gate
+from hel_tui.tui.dialogs.gate import Gate
 from hel_tui.tui.dialogs.pane import TextPane
 from hel_tui.tui.strings import t
 from hel_tui.tui.widgets.lines import Bar, Caption, Line, Part, width_of
+
+_TYPED = frozenset({"enter", "backspace", "tab", "ctrl+j", "ctrl+m"})
+FRAME_ROWS = 4
+"""Rows of a dialog that hold no text: its border, and a blank row above and below the text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +105,7 @@ class Dialog(ModalScreen[p.Answer]):
     part = ""
     """Part of the key table that holds its keys."""
     choices: tuple[Choice, ...] = ()
-    AUTO_FOCUS = None
+    AUTO_FOCUS = ""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__()
@@ -111,7 +114,6 @@ class Dialog(ModalScreen[p.Answer]):
         self.pane = TextPane()
         self.bar = Choices(self.choices)
         self.large = False
-        self._pending: Timer | None = None
 
     def title_line(self) -> Line:
         raise NotImplementedError
@@ -141,6 +143,7 @@ class Dialog(ModalScreen[p.Answer]):
     def on_mount(self) -> None:
         self.bar.locked = t("dialog.scroll_first")
         self.show_text()
+        self.call_after_refresh(self.fit)
         self.call_after_refresh(self._drawn)
 
     def _drawn(self) -> None:
@@ -152,11 +155,19 @@ class Dialog(ModalScreen[p.Answer]):
 
     def on_text_pane_end_seen(self) -> None:
         self.bar.locked = ""
-        self.bar.fit()
+        self.fit()
 
     def on_resize(self) -> None:
-        """A row for the hint may go or come with the size."""
-        self.call_after_refresh(self.bar.fit)
+        self.call_after_refresh(self.fit)
+
+    def fit(self) -> None:
+        """Give the text what the title, the choices and the frame leave of the screen."""
+        self.bar.fit()
+        others = [child for child in self.query_one(".dialog").children if child is not self.pane]
+        used = sum(child.outer_size.height for child in others if child.display and child is not self.bar)
+        height = self.size.height if self.large else self.size.height * 9 // 10
+        rows = len(self.bar.lines()) if self.bar.display else 0
+        self.pane.styles.max_height = max(height - used - rows - FRAME_ROWS, 2)
 
     # ------------------------------------------------------------------ input
 
@@ -164,13 +175,13 @@ class Dialog(ModalScreen[p.Answer]):
         """Whether the dialog hears this input; the app asks before it hands a key or a click on."""
         if isinstance(event, events.MouseEvent):
             return event.time > self.gate.deaf_until
-        heard = self.gate.hears(event.time)
-        if self._pending is not None:
-            self._pending.stop()
-            self._pending = None
-            self.gate.typing(event.time)
-            return False
-        return heard
+        is_text = not isinstance(event, events.Key) or event.is_printable or event.key in _TYPED
+        return self.gate.hears(event.time, is_text)
+
+    def tick(self, now: float) -> None:
+        """Every frame: do what was allowed and has settled."""
+        if (run := self.gate.settled(now)) and not self.bar.locked:
+            self._commit(run)
 
     def on_key(self, event: events.Key) -> None:
         if self.editing(event):
@@ -180,9 +191,9 @@ class Dialog(ModalScreen[p.Answer]):
         if event.key == "ctrl+c":
             self.answer(self.refused())
         elif run := keymap.by_key(self.part).get(event.key):
-            self.choose(run)
+            self.choose(run, event.time)
         elif event.key == "enter":
-            self.choose(self.bar.choices[self.bar.mark].run)
+            self.choose(self.bar.choices[self.bar.mark].run, event.time)
         elif event.key in ("left", "right"):
             self.bar.step(1 if event.key == "right" else -1)
         else:
@@ -195,28 +206,24 @@ class Dialog(ModalScreen[p.Answer]):
     def on_click(self, event: events.Click) -> None:
         widget, region = self.get_widget_at(event.screen_x, event.screen_y)
         if widget is self.bar and (choice := self.bar.at(event.screen_offset - region.offset)):
-            self.choose(choice.run)
+            self.choose(choice.run, event.time)
 
-    def choose(self, run: str) -> None:
+    def choose(self, run: str, pressed: float) -> None:
         """Do a choice; one that allows waits until it is clear that nobody is typing."""
         choice = next((c for c in self.choices if c.run == run), None)
-        if choice is not None and choice.allows:
-            if not self.bar.locked:
-                self._pending = self.set_timer(SETTLE, lambda: self._commit(run))
-            return
-        self._commit(run)
+        if choice is None or not choice.allows:
+            self._commit(run)
+        elif not self.bar.locked:
+            self.gate.allow(run, pressed)
 
     def _commit(self, run: str) -> None:
-        self._pending = None
         if (answer := self.decide(run)) is not None:
             self.answer(answer)
 
     def answer(self, answer: p.Answer) -> None:
-        if self._pending is not None:
-            self._pending.stop()
-            self._pending = None
         self.dismiss(answer)
 
     def toggle_large(self) -> None:
         self.large = not self.large
         self.set_class(self.large, "-large")
+        self.fit()

@@ -49,6 +49,8 @@ class Desk:
             if all(q.id != question.id for q in questions) and dialog.is_current:
                 self._open = None
                 dialog.dismiss(None)
+            elif dialog.is_current:
+                dialog.tick(self.clock())
             return
         waiting = self.waiting(questions)
         if waiting and free and (wanted or self.hands.resting(self.clock())):

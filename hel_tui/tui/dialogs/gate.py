@@ -9,39 +9,68 @@ from __future__ import annotations
 DEAF = 0.4
 """Seconds after its first draw in which a dialog hears nothing."""
 SETTLE = 0.25
-"""Seconds of quiet that must follow a key that allows: typing goes on, a decision does not."""
+"""Seconds of quiet before and after a key that allows: typing goes on, a decision does not."""
 PAUSE = 1.0
 """Seconds without a key after which a dialog may open by itself."""
+_NEVER = float("-inf")
 
 
 class Gate:
-    """One dialog's ears. Deaf until drawn and for DEAF after; a key heard while deaf starts that anew."""
+    """One dialog's ears. Deaf until drawn and for DEAF after; a key pressed while deaf starts that anew."""
 
     def __init__(self) -> None:
         self.deaf_until = float("inf")
+        self._last = _NEVER
+        self._text_before = _NEVER
+        self._text_last = _NEVER
+        self._pending: tuple[str, float] | None = None
 
     def drawn(self, now: float) -> None:
         """The dialog is on the screen since `now`."""
         self.deaf_until = now + DEAF
 
-    def hears(self, pressed: float) -> bool:
-        """Whether a key pressed at `pressed` counts."""
-        if pressed > self.deaf_until:
-            return True
-        if self.deaf_until != float("inf"):
-            self.deaf_until = max(self.deaf_until, pressed + DEAF)
-        return False
+    def hears(self, pressed: float, is_text: bool = True) -> bool:
+        """Whether a key pressed at `pressed` counts. `is_text`: it could be part of something typed."""
+        self._last = max(self._last, pressed)
+        if is_text:
+            self._text_before, self._text_last = self._text_last, pressed
+        if pressed <= self.deaf_until:
+            if self.deaf_until != float("inf"):
+                self.typing(pressed)
+            return False
+        if self._pending is not None:
+            self.typing(pressed)
+            return False
+        return True
 
     def typing(self, pressed: float) -> None:
-        """Somebody types: hear nothing until that stops."""
-        self.deaf_until = pressed + DEAF
+        """Somebody types: nothing is allowed, and nothing is heard until that stops."""
+        self._pending = None
+        self.deaf_until = max(self.deaf_until, pressed + DEAF)
+
+    def allow(self, run: str, pressed: float) -> bool:
+        """A key that allows was pressed: keep it until it has settled. Say whether it is kept.
+
+        It is not when text was typed just before, or any key after it has been seen already.
+        """
+        if self._last > pressed or pressed - self._text_before < SETTLE:
+            return False
+        self._pending = (run, pressed)
+        return True
+
+    def settled(self, now: float) -> str:
+        """What was allowed, once it was followed by quiet; else empty."""
+        if self._pending is None or now - self._pending[1] < SETTLE:
+            return ""
+        run, self._pending = self._pending[0], None
+        return run
 
 
 class Hands:
     """What the person's hands were doing, for the whole app."""
 
     def __init__(self) -> None:
-        self.last_key = float("-inf")
+        self.last_key = _NEVER
 
     def key(self, pressed: float) -> None:
         self.last_key = max(self.last_key, pressed)

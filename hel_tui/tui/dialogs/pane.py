@@ -19,6 +19,8 @@ LONG_RUN = 12
 _RUN = re.compile(rf"(?<=\S) {{{LONG_RUN},}}")
 _AFTER_ESCAPED_BREAK = re.compile(r"(?<=\\n)")
 FRAME = "│ "
+SCROLLBAR = 1
+"""Cells kept free at the right, so that a scroll bar that comes later covers no text."""
 
 
 def foreign(text: str) -> str:
@@ -75,8 +77,8 @@ class TextPane(LineView, can_focus=False):
         self.call_after_refresh(self._look)
 
     def _lay_out(self) -> None:
-        width = self.scrollable_content_region.width or self.size.width
-        if not width or width == self._width:
+        width = self.size.width - SCROLLBAR
+        if width <= 0 or width == self._width:
             return
         self._width = width
         self._rows, self._starts = [], []

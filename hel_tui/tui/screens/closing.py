@@ -21,7 +21,7 @@ def _names(waiting: tuple[str, ...]) -> Line:
 class ClosingScreen(ModalScreen[None]):
     """Ctrl+C here kills at once."""
 
-    AUTO_FOCUS = None
+    AUTO_FOCUS = ""
 
     class Impatient(Message):
         """Do not wait."""

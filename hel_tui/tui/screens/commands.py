@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import shlex
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Sequence
@@ -228,7 +229,13 @@ class Commands:
             file.write_text(self.screen.prompt.text, "utf-8")
             try:
                 with self.hel.suspend():
-                    subprocess.run([*shlex.split(editor), str(file)], check=True)
+                    subprocess.run(
+                        [*shlex.split(editor), str(file)],
+                        check=True,
+                        stdin=sys.__stdin__,
+                        stdout=sys.__stdout__,
+                        stderr=sys.__stderr__,
+                    )
                 self.screen.prompt.write(file.read_text("utf-8", errors="replace").rstrip("\n"))
             except (OSError, ValueError, subprocess.SubprocessError) as error:
                 self.hel.say(t("editor.failed", editor=editor, why=error), "warning")

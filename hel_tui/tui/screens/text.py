@@ -15,7 +15,7 @@ from hel_tui.tui.widgets.lines import Caption, Line
 class TextScreen(ModalScreen[str]):
     """Shows lines that scroll. `keys` are further keys that close it: their name is the result."""
 
-    AUTO_FOCUS = None
+    AUTO_FOCUS = ""
 
     def __init__(self, title: str, lines: list[Line], keys: dict[str, str] | None = None) -> None:
         super().__init__()

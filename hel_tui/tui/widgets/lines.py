@@ -46,31 +46,40 @@ def spread(left: Line, right: Line, width: int) -> list[Part]:
 
 
 def wrap(line: Line, width: int) -> list[list[Part]]:
-    """Break a line into rows of at most `width` cells, losing no character, spaces included."""
+    """Break a line into rows of at most `width` cells, after a space where there is one.
+
+    No character is lost, spaces included. Linear in the length of the line.
+    """
+    width = max(width, 2)
     rows: list[list[Part]] = [[]]
-    room = max(width, 2)
+    room = width
     for text, style in line:
-        rest = text
-        while rest:
-            head = _fitting(rest, room)
+        start = 0
+        while start < len(text):
+            head = _fitting(text, start, room)
+            start += len(head)
             if head:
                 rows[-1].append((head, style))
-                rest = rest[len(head) :]
                 room -= cell_len(head)
-            if rest:
+            if start < len(text):
                 rows.append([])
-                room = max(width, 2)
+                room = width
     return rows
 
 
-def _fitting(text: str, room: int) -> str:
-    """As much of the start of `text` as fits in `room` cells; empty when nothing does."""
+def _fitting(text: str, start: int, room: int) -> str:
+    """As much of `text` from `start` as fits in `room` cells; empty when nothing does."""
     if room <= 0:
         return ""
-    if text.isascii() or cell_len(text) <= room:
-        return text[:room] if text.isascii() else text
-    head = chop_cells(text[: room + 1], room)[0]
-    return head if cell_len(head) <= room else ""
+    head = text[start : start + room]
+    if not head.isascii() and cell_len(head) > room:
+        head = chop_cells(head, room)[0]
+        if cell_len(head) > room:
+            return ""
+    stop = start + len(head)
+    if stop < len(text) and text[stop] != " " and (space := head.rfind(" ")) > 0:
+        head = head[: space + 1]
+    return head
 
 
 class LineView(ScrollView):
