@@ -9,11 +9,13 @@ from collections.abc import Callable, Mapping
 
 from hel_tui.core.tools.bash import Bash
 from hel_tui.core.tools.edit import SearchReplace, WriteFile
+from hel_tui.core.tools.glob import Glob
+from hel_tui.core.tools.grep import Grep
 from hel_tui.core.tools.paths import Workspace
 from hel_tui.core.tools.read import ReadFile
 from hel_tui.core.vocabulary import Tool
 
-BUILTIN_NAMES = ("read_file", "write_file", "search_replace", "bash")
+BUILTIN_NAMES = ("read_file", "write_file", "search_replace", "glob", "grep", "bash")
 
 
 def builtin_tools(
@@ -28,6 +30,8 @@ def builtin_tools(
         "read_file": lambda: ReadFile(workspace),
         "write_file": lambda: WriteFile(workspace),
         "search_replace": lambda: SearchReplace(workspace),
+        "glob": lambda: Glob(workspace),
+        "grep": lambda: Grep(workspace, environ),
         "bash": lambda: Bash(workspace, environ, network=network),
     }
     for name in names or ():

@@ -13,6 +13,7 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 from hel_tui.core.tools.paths import Refusal, ResolvedPath, Workspace, reason
 
@@ -55,15 +56,23 @@ class Content:
 @contextmanager
 def opened_folder(place: ResolvedPath) -> Iterator[int]:
     """Descriptor of the folder that holds `place` (or of the root itself). Raises OSError."""
-    handle = os.open(place.root, _FOLDER)
+    handle = open_folder(place.root, place.parts[:-1])
     try:
-        for part in place.parts[:-1]:
-            below = os.open(part, _FOLDER, dir_fd=handle)
-            os.close(handle)
-            handle = below
         yield handle
     finally:
         os.close(handle)
+
+
+def open_folder(root: Path, parts: tuple[str, ...]) -> int:
+    """A new descriptor of the folder `parts` below `root`. Raises OSError."""
+    handle = os.open(root, _FOLDER)
+    for part in parts:
+        try:
+            below = os.open(part, _FOLDER, dir_fd=handle)
+        finally:
+            os.close(handle)
+        handle = below
+    return handle
 
 
 @contextmanager

@@ -68,10 +68,12 @@ class Workspace:
         parts = real.relative_to(self.project).parts
         if self._is_closed(real, parts) or _names_closed(self._below(wanted)):
             return Refusal(f"{path} is closed: {CLOSED_NAME} and what is in it are for hel only.")
-        return ResolvedPath(self.project, parts, "/".join(parts) or ".")
+        return ResolvedPath(self.project, parts, _readable("/".join(parts)) or ".")
 
     def is_open(self, root: Path, parts: tuple[str, ...]) -> bool:
         """Whether a path found below `root` without following links is open to the model."""
+        if root == self.files:
+            return not _names_closed(parts)
         return not self._is_closed(root.joinpath(*parts), parts)
 
     def missing(self, place: ResolvedPath) -> str:
@@ -94,7 +96,7 @@ class Workspace:
     def _own_file(self, real: Path, files: Path, path: str, for_write: bool) -> ResolvedPath | Refusal:
         if for_write:
             return Refusal(f"{path} is in the session's own folder, which can only be read.")
-        return ResolvedPath(files, real.relative_to(files).parts, str(real))
+        return ResolvedPath(files, real.relative_to(files).parts, _readable(str(real)))
 
     def _below(self, wanted: Path) -> tuple[str, ...]:
         """The parts of a path as it was written, below the project where it starts there."""
@@ -131,13 +133,18 @@ def _names_closed(parts: tuple[str, ...]) -> bool:
     return any(is_closed_name(part) for part in parts)
 
 
+def _readable(path: str) -> str:
+    """A path as valid text; names on disk may be no UTF-8."""
+    return os.fsencode(path).decode("utf-8", "replace")
+
+
 def _unusable(path: str) -> str:
     if not path:
         return "The path is empty."
     if "\0" in path:
         return "The path holds a NUL character."
     try:
-        length = len(os.fsencode(path))
+        length = len(path.encode())
     except UnicodeEncodeError:
         return "The path holds characters that no file name can have."
     return f"The path is longer than {MAX_PATH} bytes." if length > MAX_PATH else ""

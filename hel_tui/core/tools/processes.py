@@ -107,11 +107,13 @@ async def run_program(
     out: Callable[[bytes], None],
     err: Callable[[bytes], None],
     find_marked: bool = False,
+    enough: asyncio.Event | None = None,
 ) -> int | None:
     """Run a program to its end and return its exit code; None when `limit` seconds were not enough.
 
     `out` and `err` get the bytes of its streams as they come. Whatever it started is ended with it, also
-    when the task is cancelled; `find_marked` finds what left its process group too. Raises OSError.
+    when the task is cancelled and when `enough` is set; `find_marked` finds what left its process group
+    too. Raises OSError.
     """
     mark = secrets.token_hex(16)
     streams: list[_Stream] = []
@@ -120,7 +122,7 @@ async def run_program(
         ending = process.pid
         try:
             async with asyncio.timeout(limit):
-                return await process.wait()
+                return await _ended(process, enough)
         except TimeoutError:
             return None
         finally:
@@ -155,6 +157,20 @@ async def _start(
     finally:
         for writing in ends:
             os.close(writing)
+
+
+async def _ended(process: Process, enough: asyncio.Event | None) -> int | None:
+    """Wait for the end, or for what makes waiting pointless."""
+    if enough is None:
+        return await process.wait()
+    waits = [asyncio.ensure_future(process.wait()), asyncio.ensure_future(enough.wait())]
+    try:
+        await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for wait in waits:
+            wait.cancel()
+        await asyncio.gather(*waits, return_exceptions=True)
+    return process.returncode
 
 
 async def _drain(streams: Sequence[_Stream]) -> None:

@@ -25,6 +25,8 @@ PROBE_LIMIT = 5.0
 _SCANNED_DEPTH = 4
 _SCANNED_FOLDERS = 2_000
 """How far below the project nested `.hel` folders are looked for before a command."""
+_ROOT_KEEPS = ("CAP_DAC_OVERRIDE", "CAP_CHOWN", "CAP_FOWNER")
+"""What root needs to work in a project that belongs to someone else."""
 
 
 class Sandbox:
@@ -174,6 +176,10 @@ def bubblewrap_options(
 def _base(*, network: bool) -> list[str]:
     options = ["--die-with-parent", "--unshare-pid"]
     options += [] if network else ["--unshare-net"]
+    if os.geteuid() == 0:  # root would keep every capability, and could take the mounts away
+        options += ["--cap-drop", "ALL"]
+        for capability in _ROOT_KEEPS:
+            options += ["--cap-add", capability]
     return [*options, "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
 
 
