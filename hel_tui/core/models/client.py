@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -69,7 +69,8 @@ class ChatClient:
         self._chance = chance
         self._dialect = profile.dialect
         self._client: httpx.AsyncClient | None = None
-        self._drains: set[asyncio.Task[None]] = set()
+        self._opening = asyncio.Lock()
+        self._tasks: set[asyncio.Task[None]] = set()
 
     @property
     def info(self) -> ModelInfo:
@@ -80,19 +81,35 @@ class ChatClient:
         """How this server is spoken to, as far as learned."""
         return self._dialect
 
-    async def warm(self) -> None:
-        """Import and build what the first request needs, off the loop. Never fails: `stream` reports."""
-        with suppress(Exception):
-            if self._client is None:
-                self._client = await asyncio.to_thread(self._open)
+    def warm_up(self) -> None:
+        """Begin to import and build what the first request needs, off the loop."""
+
+        async def warm() -> None:
+            with suppress(Failure):  # the first request reports it
+                await self._ready()
+
+        self._background(warm())
 
     async def aclose(self) -> None:
-        for task in self._drains:
+        tasks = list(self._tasks)
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(*self._drains, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
         if self._client is not None:
             client, self._client = self._client, None
             await client.aclose()
+
+    def _background(self, work: Coroutine[None, None, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _ready(self) -> httpx.AsyncClient:
+        """The HTTP client. The import and the CA bundle cost a tenth of a second: not on the loop."""
+        async with self._opening:
+            if self._client is None:
+                self._client = await asyncio.to_thread(self._opened)
+            return self._client
 
     # --------------------------------------------------------------- a request
 
@@ -124,18 +141,22 @@ class ChatClient:
 
     async def _attempt(self, request: Request) -> AsyncGenerator[Part, None]:
         """One try. Raises Failure."""
+        client = await self._ready()
         import httpx
 
         assembler = Assembler(fresh_ids(request.messages), self._info.provider)
         reading = Reading(assembler, self._who, self._key)
         response: httpx.Response | None = None
         try:
-            response = await self._send(request)
+            response = await self._send(client, request)
             chunks = response.aiter_bytes()
             while not reading.done:
                 try:
-                    async with asyncio.timeout(GRACE if assembler.reason else None):
+                    if not assembler.reason:
                         data = await anext(chunks)
+                    else:
+                        async with asyncio.timeout(GRACE):
+                            data = await anext(chunks)
                 except (StopAsyncIteration, TimeoutError):
                     break
                 for part in reading.feed(data):
@@ -161,12 +182,9 @@ class ChatClient:
             if response is not None:
                 await response.aclose()
 
-    async def _send(self, request: Request) -> httpx.Response:
+    async def _send(self, client: httpx.AsyncClient, request: Request) -> httpx.Response:
         """The response's head. Raises Failure when it is a refusal, or httpx.HTTPError."""
         content = body(request, self._info, self._dialect)
-        client = self._client
-        if client is None:
-            client = self._client = self._opened()
         url = f"{self._info.base_url}{self._dialect.prefix}/chat/completions"
         headers = {"Content-Type": "application/json"}
         response = await client.send(
@@ -196,16 +214,13 @@ class ChatClient:
         if not (self._key.isascii() and self._key.isprintable()):
             text = f"The key for {self._info.provider} holds characters that cannot be sent. {self._hint}"
             raise Failure(ModelFault("auth", text.strip()))
+        from hel_tui.core.models.httpclient import open_client
+
         try:
-            return self._open()
+            return open_client(self._info.base_url, self._key, connect=CONNECT, idle=self._idle)
         except (ValueError, ImportError) as error:  # proxy variables that httpx cannot use
             text = sentence("The proxy settings of the environment cannot be used", str(error), "", self._key)
             raise Failure(ModelFault("connect", text)) from None
-
-    def _open(self) -> httpx.AsyncClient:
-        from hel_tui.core.models.httpclient import open_client
-
-        return open_client(self._info.base_url, self._key, connect=CONNECT, idle=self._idle)
 
     def _drain(self, response: httpx.Response, chunks: AsyncIterator[bytes]) -> None:
         """Read the end of the body in the background: nobody waits for it, the connection stays usable."""
@@ -219,9 +234,7 @@ class ChatClient:
             finally:
                 await response.aclose()
 
-        task = asyncio.create_task(drain())
-        self._drains.add(task)
-        task.add_done_callback(self._drains.discard)
+        self._background(drain())
 
     # ---------------------------------------------------------------- failures
 

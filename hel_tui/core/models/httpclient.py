@@ -38,11 +38,6 @@ def host_of(url: str) -> str:
     return f"{host}:{port}" if port else host
 
 
-def base_of(url: str) -> str:
-    """A base URL as people write it, without what they paste too much of."""
-    return url.strip().rstrip("/").removesuffix("/chat/completions").rstrip("/")
-
-
 def is_bare(url: str) -> bool:
     """Whether the URL has no path, so that `/v1` may be missing."""
     return urlsplit(url).path in ("", "/")

@@ -1,0 +1,215 @@
+"""Which model answers: from what the person named, keys in the environment and keyring, local engines.
+
+`open_model` is what a session calls. Keys are named, never shown. Not here: what is remembered between
+runs (store), how a model is spoken to (client).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from hel_tui.core.models.client import ChatClient
+from hel_tui.core.models.faults import clean
+from hel_tui.core.models.local import LocalEngine, find_local, listed_models
+from hel_tui.core.models.profiles import (
+    GENERIC,
+    PROFILES,
+    Profile,
+    prices_of,
+    profile_of,
+    takes_images,
+    window_of,
+)
+from hel_tui.core.models.types import ChatModel, ModelInfo
+
+HEL_KEY = "HEL_API_KEY"
+DEMO = "demo"
+
+Keyring = Callable[[str], str | None]
+"""The value kept under a name in hel's keyring service, or None. May block."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What was decided. Without `info` there is no model, and `note` says how to get one."""
+
+    info: ModelInfo | None = None
+    profile: Profile | None = None
+    key: str = field(default="", repr=False)
+    key_source: str = ""
+    """Where the key comes from, such as `DEEPSEEK_API_KEY`; empty for none."""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A model ready for requests, or None with the reason in `note`."""
+
+    model: ChatModel | None
+    note: str = ""
+
+
+def resolve(
+    model: str | None,
+    base_url: str | None,
+    *,
+    environ: Mapping[str, str],
+    keyring: Keyring,
+    remembered: str | None = None,
+) -> Choice:
+    """Decide on `PROVIDER/NAME` (or what was remembered) and where its key comes from.
+
+    With a base URL the key is HEL_API_KEY's, else the provider's own variable's; without one, the other
+    way round. The keyring comes after both. A provider that needs no key gets one only with a base URL
+    or from its own variable.
+    """
+    wanted = (model or remembered or "").strip()
+    if not wanted:
+        return Choice(note=no_model_note(environ))
+    provider, _, name = wanted.partition("/")
+    if not provider or not name:
+        return Choice(
+            note=f"{wanted[:60]!r} is not a model: write PROVIDER/NAME, such as deepseek/deepseek-chat."
+        )
+    profile = profile_of(provider)
+    url = base_url_of(base_url or profile.base_url)
+    if not url:
+        known = ", ".join(PROFILES)
+        return Choice(
+            note=f"Provider {provider[:40]!r} is not known: give its --base-url, or use one of {known}."
+        )
+    if not url.startswith(("http://", "https://")):
+        return Choice(note=f"The base URL {url[:80]!r} is not one: it begins with http:// or https://.")
+    key, source = _key(profile, bool(base_url), environ, keyring)
+    if profile.needs_key and not base_url and not key:
+        return Choice(
+            note=f"{provider} needs a key: set {profile.key_variable}, or run `keyring set hel {provider}`."
+        )
+    label = f"{provider}/{name}"
+    info = ModelInfo(
+        provider,
+        name,
+        url,
+        window=window_of(label),
+        takes_images=takes_images(label),
+        prices=prices_of(label) if not base_url else None,
+    )
+    return Choice(info, profile, key, source)
+
+
+def base_url_of(url: str) -> str:
+    """A base URL as people write it, without what they paste too much of."""
+    return url.strip().rstrip("/").removesuffix("/chat/completions").rstrip("/")
+
+
+def _key(profile: Profile, at_url: bool, environ: Mapping[str, str], keyring: Keyring) -> tuple[str, str]:
+    own = [profile.key_variable] if profile.key_variable else []
+    more = [HEL_KEY] if at_url or profile.needs_key else []
+    variables = [*more, *own] if at_url else [*own, *more]
+    for variable in variables:
+        if value := environ.get(variable, "").strip():
+            return value, variable
+    if profile.key_variable and (value := (keyring(profile.name) or "").strip()):
+        return value, f"keyring hel {profile.name}"
+    return "", ""
+
+
+def client_for(choice: Choice) -> ChatClient:
+    """The client of a choice that has a model."""
+    if choice.info is None or choice.profile is None:
+        raise ValueError("this choice has no model")
+    if choice.key_source:
+        hint = f"The key came from {choice.key_source}."
+    else:
+        variable = choice.profile.key_variable
+        hint = f"No key was sent: set {HEL_KEY}{f' or {variable}' if variable else ''}."
+    return ChatClient(choice.info, choice.profile, choice.key, key_hint=hint)
+
+
+async def open_model(
+    model: str | None,
+    base_url: str | None,
+    *,
+    environ: Mapping[str, str],
+    keyring: Keyring,
+    remembered: str | None = None,
+) -> Opened:
+    """The model for a session, its client warming up in the background. Contacts only local engines.
+
+    With only a base URL, the endpoint is asked for its models, and the one it has is taken.
+    """
+    wanted = model or remembered
+    if wanted and wanted.partition("/")[0] == DEMO and not base_url:
+        from hel_tui.core.models.demo import start_demo
+
+        return Opened(await start_demo())
+    if not wanted and not base_url:
+        return Opened(None, no_model_note(environ, await find_local()))
+    if not wanted:
+        listing = await list_models(
+            await asyncio.to_thread(resolve, f"{GENERIC}/?", base_url, environ=environ, keyring=keyring)
+        )
+        if len(listing.names) != 1:
+            names = ", ".join(listing.names[:8]) or listing.problem
+            return Opened(None, f"Name the model with --model {GENERIC}/NAME. The endpoint has: {names}")
+        wanted = f"{GENERIC}/{listing.names[0]}"
+    choice = await asyncio.to_thread(resolve, wanted, base_url, environ=environ, keyring=keyring)
+    if choice.info is None:
+        return Opened(None, choice.note)
+    client = client_for(choice)
+    client.warm_up()
+    return Opened(client, choice.note)
+
+
+# ------------------------------------------------------------------ what there is
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """The models of one provider, for a picker; `problem` is a sentence when it could not be asked."""
+
+    provider: str
+    base_url: str
+    names: tuple[str, ...] = ()
+    problem: str = ""
+
+
+def keys_found(environ: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    """(provider, variable) of every known provider whose key variable is set."""
+    return tuple(
+        (profile.name, profile.key_variable)
+        for profile in PROFILES.values()
+        if profile.key_variable and environ.get(profile.key_variable, "").strip()
+    )
+
+
+def no_model_note(environ: Mapping[str, str], local: tuple[LocalEngine, ...] = ()) -> str:
+    """One line: how to get a model, and what was found already."""
+    found = [f"{variable} (--model {provider}/NAME)" for provider, variable in keys_found(environ)]
+    for engine in local:
+        name = clean(engine.models[0])[:60] if engine.models else "NAME"
+        found.append(f"{engine.provider} on this machine (--model {engine.provider}/{name})")
+    if found:
+        return f"No model yet. Found: {'; '.join(found)}. `hel demo` needs none."
+    return "No model yet: start hel with --model PROVIDER/NAME (and --base-url URL). `hel demo` needs none."
+
+
+async def list_models(choice: Choice, limit: float = 5.0) -> Listing:
+    """Ask the provider of `choice` for its models, within `limit` seconds."""
+    if choice.info is None:
+        return Listing("", "", (), choice.note)
+    info = choice.info
+    names, problem = await listed_models(info.base_url, choice.key, limit)
+    return Listing(info.provider, info.base_url, names, problem)
+
+
+async def available(environ: Mapping[str, str], keyring: Keyring, limit: float = 5.0) -> tuple[Listing, ...]:
+    """The models of every provider that has a key, and of every local engine that listens."""
+    keyed = [resolve(f"{name}/?", None, environ=environ, keyring=keyring) for name, _ in keys_found(environ)]
+    local, asked = await asyncio.gather(
+        find_local(), asyncio.gather(*(list_models(choice, limit) for choice in keyed))
+    )
+    engines = (Listing(one.provider, one.base_url, one.models) for one in local)
+    return (*asked, *engines)

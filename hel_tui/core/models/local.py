@@ -1,0 +1,99 @@
+"""Engines that listen on loopback, and the models an endpoint lists.
+
+Quick and never through a proxy: a port nobody listens on costs one refused connection, and httpx is not
+even imported for it. Not here: choosing one of them (choose).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from hel_tui.core.models.faults import clean, sentence
+from hel_tui.core.models.profiles import LOCAL, PROFILES
+
+LIMIT = 0.3
+"""Seconds all local engines together get to answer."""
+MAX_LIST = 2**20
+"""Bytes of a model list that are read."""
+
+
+@dataclass(frozen=True, slots=True)
+class LocalEngine:
+    provider: str
+    base_url: str
+    models: tuple[str, ...] = ()
+
+
+def local_places() -> tuple[tuple[str, str], ...]:
+    """(provider, base URL) of the engines that are looked for."""
+    return tuple((name, PROFILES[name].base_url) for name in LOCAL)
+
+
+async def find_local(
+    limit: float = LIMIT, places: Sequence[tuple[str, str]] | None = None
+) -> tuple[LocalEngine, ...]:
+    """The engines that listen and list their models the OpenAI way, within `limit` seconds in all."""
+    wanted = local_places() if places is None else places
+    tasks = [asyncio.create_task(_engine(provider, url, limit)) for provider, url in wanted]
+    found = await asyncio.gather(*tasks)
+    return tuple(engine for engine in found if engine is not None)
+
+
+async def _engine(provider: str, base_url: str, limit: float) -> LocalEngine | None:
+    parts = urlsplit(base_url)
+    try:
+        async with asyncio.timeout(limit):
+            _, writer = await asyncio.open_connection(parts.hostname, parts.port)
+    except (OSError, TimeoutError):
+        return None
+    writer.close()
+    with suppress(OSError):
+        await writer.wait_closed()
+    names, problem = await listed_models(base_url, "", limit)
+    return None if problem else LocalEngine(provider, base_url, names)
+
+
+async def listed_models(base_url: str, key: str, limit: float) -> tuple[tuple[str, ...], str]:
+    """(names, problem) from `GET <base_url>/models`; the problem is a sentence, empty when all is well."""
+    await asyncio.to_thread(__import__, "httpx")
+    import httpx
+
+    from hel_tui.core.models.httpclient import host_of, open_client
+
+    who = host_of(base_url)
+    data = bytearray()
+    try:
+        async with (
+            asyncio.timeout(limit),
+            open_client(base_url, key, connect=limit, idle=limit) as client,
+            client.stream("GET", f"{base_url}/models") as response,
+        ):
+            if response.status_code != 200:
+                return (), f"{who} answered {response.status_code} when asked for its models."
+            async for chunk in response.aiter_bytes():
+                data += chunk
+                if len(data) > MAX_LIST:
+                    return (), f"{who} lists more models than can be read."
+    except TimeoutError:
+        return (), f"{who} did not list its models within {limit:g} seconds."
+    except (httpx.HTTPError, ValueError, ImportError) as error:
+        return (), sentence(f"{who} could not be asked for its models", str(error), "", key)
+    try:
+        return _names(json.loads(data)), ""
+    except (ValueError, RecursionError):
+        return (), f"{who} does not list models the OpenAI way."
+
+
+def _names(value: Any) -> tuple[str, ...]:
+    """Names in a model list (`data[].id`), at most 2,000. Raises ValueError for another shape."""
+    entries = value.get("data") if isinstance(value, dict) else None
+    if not isinstance(entries, list):
+        raise ValueError("no list")
+    names = (entry.get("id") for entry in entries[:2000] if isinstance(entry, dict))
+    return tuple(clean(name)[:200] for name in names if isinstance(name, str))
