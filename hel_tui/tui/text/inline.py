@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 MOST = 8_000
 """Characters of one paragraph beyond which it stays plain: a hostile one may be slow to parse."""
+MOST_BRACKETS = 200
+"""Each may begin a link, and the parser looks for the end of each."""
 
 _MARKS = frozenset("*_`[]<>!~\\&")
 _FLAGS = {"strong": BOLD, "em": ITALIC, "s": STRIKE}
@@ -22,7 +24,11 @@ _FLAGS = {"strong": BOLD, "em": ITALIC, "s": STRIKE}
 
 def inline_spans(parser: MarkdownIt, content: str, env: dict[str, object], ink: Ink) -> list[Span]:
     """Parse `content` (clean text of one paragraph, heading or cell) into spans over `ink`."""
-    if len(content) > MOST or not (_MARKS.intersection(content) or "  \n" in content):
+    if (
+        len(content) > MOST
+        or content.count("[") > MOST_BRACKETS
+        or not (_MARKS.intersection(content) or "  \n" in content)
+    ):
         return [(" ".join(row.strip() for row in content.split("\n")), ink)]
     tokens: list[Token] = []
     parser.inline.parse(content, parser, env, tokens)

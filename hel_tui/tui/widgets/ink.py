@@ -70,27 +70,27 @@ TranscriptView {
         color: $text-muted;
         &:ansi { text-style: dim; }
     }
-    & > .conversation--heading { color: $primary; }
-    & > .conversation--link { color: $accent; }
-    & > .conversation--inline-code { color: $secondary; }
+    & > .conversation--heading { color: $text-primary; }
+    & > .conversation--link { color: $text-accent; }
+    & > .conversation--inline-code { color: $text-secondary; }
     & > .conversation--code { background: $boost; }
     & > .conversation--code-comment {
         color: $text-muted; background: $boost;
         &:ansi { text-style: dim; }
     }
-    & > .conversation--code-keyword { color: $primary; background: $boost; }
-    & > .conversation--code-string { color: $success; background: $boost; }
-    & > .conversation--code-number { color: $warning; background: $boost; }
-    & > .conversation--code-name { color: $accent; background: $boost; }
+    & > .conversation--code-keyword { color: $text-primary; background: $boost; }
+    & > .conversation--code-string { color: $text-success; background: $boost; }
+    & > .conversation--code-number { color: $text-warning; background: $boost; }
+    & > .conversation--code-name { color: $text-accent; background: $boost; }
     & > .conversation--bar { color: $primary 50%; }
-    & > .conversation--marker { color: $primary; }
-    & > .conversation--user { color: $accent; }
-    & > .conversation--accent { color: $accent; }
-    & > .conversation--success { color: $success; }
-    & > .conversation--warning { color: $warning; }
-    & > .conversation--error { color: $error; }
-    & > .conversation--added { color: $success; background: $boost; }
-    & > .conversation--removed { color: $error; background: $boost; }
+    & > .conversation--marker { color: $text-primary; }
+    & > .conversation--user { color: $text-accent; }
+    & > .conversation--accent { color: $text-accent; }
+    & > .conversation--success { color: $text-success; }
+    & > .conversation--warning { color: $text-warning; }
+    & > .conversation--error { color: $text-error; }
+    & > .conversation--added { color: $text-success; background: $boost; }
+    & > .conversation--removed { color: $text-error; background: $boost; }
     & > .conversation--found { background: $warning 40%; }
     & > .conversation--found-here { background: $warning; color: $background; text-style: bold; }
     & > .conversation--selected { background: $primary 60%; color: $text; }

@@ -180,9 +180,10 @@ class TranscriptView(ScrollView, can_focus=True):
         finally:
             self._arranging = False
         bar = self.vertical_scrollbar
+        at_end = bar.position >= bar.window_virtual_size - bar.window_size
         # While following only the size of the thumb changes, a little: painting that each frame costs as
         # much as the text does.
-        if not self._following or abs(total - bar.window_virtual_size) * 50 >= total:
+        if not (self._following and at_end) or abs(total - bar.window_virtual_size) * 50 >= total:
             bar.window_virtual_size = total
             bar.position = y
         self.refresh()

@@ -1,0 +1,197 @@
+"""Cards, messages and notices as rows."""
+
+from __future__ import annotations
+
+import pytest
+from rich.cells import cell_len
+
+from hel_tui.core import protocol as p
+from hel_tui.tui.state import AnswerItem, CallItem, NoticeItem, UserItem
+from hel_tui.tui.text import cards
+from hel_tui.tui.text.json_text import indented
+from hel_tui.tui.text.lines import Line, copied_text
+
+
+def texts(rows: list[Line]) -> list[str]:
+    return [row.text.rstrip() for row in rows]
+
+
+def call(**values: object) -> CallItem:
+    return CallItem("c1", "inventory", "lookup_port", 'service="api"', **values)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "shown"),
+    [
+        (0.0, "0 ms"),
+        (0.0114, "11 ms"),
+        (0.9994, "999 ms"),
+        (0.9999, "1.0 s"),
+        (3.44, "3.4 s"),
+        (42.4, "42 s"),
+        (59.6, "1 min 00 s"),
+        (125, "2 min 05 s"),
+        (3_725, "1 h 02 min"),
+        (90_000, "25 h 00 min"),
+    ],
+)
+def test_a_duration_has_at_most_two_units(seconds: float, shown: str) -> None:
+    assert cards.duration(seconds) == shown
+
+
+@pytest.mark.parametrize(
+    ("state", "glyph", "word"),
+    [
+        ("queued", "⧗", "queued"),
+        ("waiting", "⧗", "waits for you"),
+        ("running", "⠿", "running 3.0 s"),
+        ("ok", "✓", "11 ms"),
+        ("failed", "✗", "failed 11 ms"),
+        ("refused", "⊘", "refused"),
+        ("cancelled", "⊗", "cancelled 11 ms"),
+    ],
+)
+def test_every_state_is_a_glyph_and_a_word(state: p.CallState, glyph: str, word: str) -> None:
+    [row] = cards.card(call(state=state, seconds=0.011, began=97.0), 60, now=100.9)
+    assert row.text.startswith(f'{glyph} inventory · lookup_port  service="api"')
+    assert row.text.endswith(f" {word}")
+    assert cell_len(row.text) == 60
+
+
+def test_a_long_summary_gives_way_to_the_state() -> None:
+    [row] = cards.card(CallItem("c", "s", "tool", "한국어 " * 60, state="waiting"), 40, now=0)
+    assert row.text.endswith("…  waits for you") or row.text.endswith("…   waits for you")
+    assert cell_len(row.text) == 40
+
+
+def test_a_preview_has_three_rows_and_says_how_many_there_are_more() -> None:
+    rows = cards.card(call(state="ok", preview="a\nb\nc\nd\ne", lines=120), 40, now=0)
+    assert texts(rows)[1:] == ["  a", "  b", "  c", "  … 117 more lines"]
+
+
+def test_progress_is_a_bar_with_its_message() -> None:
+    running = call(state="running", progress=3.0, total=10.0, message="indexing")
+    assert texts(cards.card(running, 60, now=0))[1] == "  ▰▰▰▰▰▰▱▱▱▱▱▱▱▱▱▱▱▱▱▱ 30%  indexing"
+    running.total = None
+    assert texts(cards.card(running, 60, now=0))[1] == "  3  indexing"
+
+
+@pytest.mark.parametrize(
+    ("progress", "total"), [(float("nan"), 1.0), (1.0, 0.0), (float("inf"), 3.0), (9, -1.0)]
+)
+def test_odd_progress_numbers_are_survived(progress: float, total: float) -> None:
+    assert cards.card(call(state="running", progress=progress, total=total), 60, now=0)
+
+
+def test_an_open_card_shows_everything() -> None:
+    detail = p.CallDetail(
+        "c1",
+        "inventory",
+        "lookup_port",
+        '{\n  "service": "api"\n}',
+        '{"api": 8437, "rate": 1.10}',
+        "ok",
+        diff="--- a\n+++ b\n@@ -1 +1 @@\n-old\n+new",
+        saved=("/tmp/session/image.png",),
+    )
+    assert texts(cards.card(call(state="ok"), 60, now=0, detail=detail))[1:] == [
+        "  arguments",
+        "  │ {",
+        '  │   "service": "api"',
+        "  │ }",
+        "  change",
+        "  │ --- a",
+        "  │ +++ b",
+        "  │ @@ -1 +1 @@",
+        "  │ -old",
+        "  │ +new",
+        "  result",
+        "  │ {",
+        '  │   "api": 8437,',
+        '  │   "rate": 1.10',
+        "  │ }",
+        "  saved: /tmp/session/image.png",
+    ]
+
+
+def test_a_very_long_result_is_cut_and_says_so() -> None:
+    detail = p.CallDetail("c1", "s", "t", "{}", "line\n" * 5_000, "ok")
+    rows = texts(cards.card(call(state="ok"), 60, now=0, detail=detail))
+    assert rows[1] == "  no arguments"
+    assert len(rows) < 2_100
+    assert "more lines are not shown" in " ".join(rows[-2:])
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ('{"a": 1}', "json"),
+        ("[not json]", "text"),
+        ("# Title\n\n## Part\ntext", "markdown"),
+        ("--- a/x\n+++ b/x\n@@ -1 +1 @@", "diff"),
+        ("diff --git a/x b/x\n--- a/x\n+++ b/x", "diff"),
+        ("just words", "text"),
+        ("[" * 100_000 + "]" * 100_000, "text"),
+    ],
+)
+def test_a_result_is_drawn_as_what_it_looks_like(text: str, kind: str) -> None:
+    assert cards.looks_like(text) == kind
+
+
+def test_json_is_indented_without_touching_a_value() -> None:
+    assert indented('{"a":[1.10,1e5,{}],"a":"x, y: {z}","b":[]}') == (
+        '{\n  "a": [\n    1.10,\n    1e5,\n    {}\n  ],\n  "a": "x, y: {z}",\n  "b": []\n}'
+    )
+
+
+def test_hostile_text_in_a_card_stays_text() -> None:
+    item = CallItem(
+        "c", "s\x1b[2J", "t\x1b]0;x\x07", "[@click=app.quit]x[/]\n\x1b[31m", preview="\x1b[1mp\x07"
+    )
+    item.state = "ok"
+    shown = "".join(texts(cards.card(item, 60, now=0)))
+    assert "\x1b" not in shown and "\x07" not in shown
+    assert "[@click=app.quit]x[/]" in shown
+
+
+def test_a_message_has_a_bar_and_is_copied_without_it() -> None:
+    rows = cards.user_message(UserItem("u", "hello there\nsecond"), 30)
+    assert texts(rows) == ["▌ hello there", "▌ second"]
+    assert copied_text(rows) == "hello there\nsecond"
+
+
+@pytest.mark.parametrize(
+    ("severity", "start"), [("info", "· note: "), ("warning", "▲ warning: "), ("error", "✗ error: ")]
+)
+def test_a_notice_says_its_severity_and_its_source(severity: p.Severity, start: str) -> None:
+    rows = cards.notice(NoticeItem("n", severity, "it broke and this is why", "weather"), 30)
+    assert rows[0].text.startswith(f"{start}weather: ")
+    assert rows[1].text.startswith("  ")
+
+
+def test_reasoning_is_folded_to_two_rows_and_a_count() -> None:
+    item = AnswerItem("r", "word " * 100, reasoning=True, done=True)
+    rows = texts(cards.reasoning(item, 40, expanded=False))
+    assert len(rows) == 3
+    assert rows[0].startswith("∴ thought  … ")
+    assert len(cards.reasoning(item, 40, expanded=True)) > 10
+
+
+def test_reasoning_that_goes_on_shows_its_end() -> None:
+    item = AnswerItem("r", "begin " + "word " * 100 + "last", reasoning=True)
+    rows = texts(cards.reasoning(item, 40, expanded=False))
+    assert rows[0] == "∴ thinking"
+    assert rows[-1].endswith("last")
+
+
+def test_a_card_can_be_repeated_from_a_shell() -> None:
+    detail = p.CallDetail("c1", "inventory", "lookup port", '{\n  "q": "it\'s"\n}', "", "ok")
+    item = CallItem("c1", "inventory", "lookup port", "")
+    assert cards.as_command(item, detail) == """hel mcp call inventory 'lookup port' '{"q":"it'"'"'s"}'"""
+    assert cards.as_command(item, None) == "hel mcp call inventory 'lookup port'"
+    assert cards.as_command(CallItem("c2", "", "bash", "ls"), None) == ""
+
+
+def test_a_card_is_copied_as_clean_text() -> None:
+    detail = p.CallDetail("c1", "inventory", "lookup_port", "{}", "a\x1b[31m\nb", "ok")
+    assert cards.as_text(call(), detail) == "inventory · lookup_port\n\n{}\n\na\nb"
