@@ -53,6 +53,7 @@ class Assembler:
         self._text: list[str] = []
         self._reasoning: list[str] = []
         self._refused = False
+        self._streamed = False
         self._details: list[Json] = []
         self.reason = ""
         """The finish reason as the provider spelled it; empty while there is none."""
@@ -71,7 +72,11 @@ class Assembler:
             return []
         choice = choices[0]
         parts: list[Part] = []
-        delta = choice.get("delta") or choice.get("message")
+        delta = choice.get("delta")
+        if isinstance(delta, dict):
+            self._streamed = True
+        elif not self._streamed:  # a last chunk may repeat the whole message beside its delta
+            delta = choice.get("message")
         if isinstance(delta, dict):
             self._read_delta(delta, parts)
         reason = choice.get("finish_reason")

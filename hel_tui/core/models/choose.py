@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from urllib.parse import urlsplit
 
 from hel_tui.core.models.client import ChatClient
 from hel_tui.core.models.faults import clean
-from hel_tui.core.models.local import LocalEngine, find_local, listed_models
+from hel_tui.core.models.local import LIMIT, LocalEngine, find_local, listed_models
 from hel_tui.core.models.profiles import (
     GENERIC,
+    LOCAL,
     PROFILES,
     Profile,
     prices_of,
@@ -80,8 +82,8 @@ def resolve(
         return Choice(
             note=f"Provider {provider[:40]!r} is not known: give its --base-url, or use one of {known}."
         )
-    if not url.startswith(("http://", "https://")):
-        return Choice(note=f"The base URL {url[:80]!r} is not one: it begins with http:// or https://.")
+    if problem := _url_problem(url):
+        return Choice(note=problem)
     key, source = _key(profile, bool(base_url), environ, keyring)
     if profile.needs_key and not base_url and not key:
         return Choice(
@@ -102,6 +104,20 @@ def resolve(
 def base_url_of(url: str) -> str:
     """A base URL as people write it, without what they paste too much of."""
     return url.strip().rstrip("/").removesuffix("/chat/completions").rstrip("/")
+
+
+def _url_problem(url: str) -> str:
+    """A sentence when the URL cannot be a base URL; empty when it can."""
+    try:
+        parts = urlsplit(url)
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        usable = False
+    if not usable or not url.isprintable():
+        return f"The base URL {url[:80]!r} is not one: it looks like http://HOST:PORT/v1."
+    if parts.username is not None:
+        return f"The base URL for {parts.hostname} holds a user name: give the key in {HEL_KEY} instead."
+    return ""
 
 
 def _key(profile: Profile, at_url: bool, environ: Mapping[str, str], keyring: Keyring) -> tuple[str, str]:
@@ -158,9 +174,23 @@ async def open_model(
     choice = await asyncio.to_thread(resolve, wanted, base_url, environ=environ, keyring=keyring)
     if choice.info is None:
         return Opened(None, choice.note)
+    if choice.info.provider in LOCAL and not base_url:
+        choice = await _asked_engine(choice, choice.info)
     client = client_for(choice)
     client.warm_up()
     return Opened(client, choice.note)
+
+
+async def _asked_engine(choice: Choice, info: ModelInfo) -> Choice:
+    """The choice with what a local engine says of its model: the window, or that it has no such model."""
+    listed, problem = await listed_models(info.base_url, choice.key, LIMIT)
+    if problem:
+        return choice
+    windows = {one.name: one.window for one in listed}
+    if info.name in windows:
+        return replace(choice, info=replace(info, window=windows[info.name]))
+    names = ", ".join(list(windows)[:8]) or "none"
+    return replace(choice, note=f"{info.provider} does not list {info.name[:80]}; its models: {names}.")
 
 
 # ------------------------------------------------------------------ what there is
@@ -201,8 +231,8 @@ async def list_models(choice: Choice, limit: float = 5.0) -> Listing:
     if choice.info is None:
         return Listing("", "", (), choice.note)
     info = choice.info
-    names, problem = await listed_models(info.base_url, choice.key, limit)
-    return Listing(info.provider, info.base_url, names, problem)
+    listed, problem = await listed_models(info.base_url, choice.key, limit)
+    return Listing(info.provider, info.base_url, tuple(one.name for one in listed), problem)
 
 
 async def available(environ: Mapping[str, str], keyring: Keyring, limit: float = 5.0) -> tuple[Listing, ...]:

@@ -176,7 +176,7 @@ class ChatClient:
                     failure.fault.kind = "stream"
                 failure.fault.partial = assembler.partial()
             raise
-        except (httpx.HTTPError, EventTooLarge) as error:
+        except (httpx.HTTPError, httpx.InvalidURL, EventTooLarge) as error:
             raise self._broken(error, assembler) from None
         finally:
             if response is not None:
@@ -279,7 +279,7 @@ class ChatClient:
                 tail = "SSL_CERT_FILE can name a private CA."
             text = sentence(f"Cannot connect to {self._who}", said, tail, self._key)
             return Failure(ModelFault("connect", text), passing=not untrusted)
-        if isinstance(error, httpx.UnsupportedProtocol):
+        if isinstance(error, httpx.UnsupportedProtocol | httpx.InvalidURL):
             text = sentence(f"The base URL {self._info.base_url[:100]} cannot be used", said, "", self._key)
             return Failure(ModelFault("request", text))
         if partial is not None or isinstance(error, EventTooLarge):

@@ -77,7 +77,8 @@ def refused(
 def in_stream(error: Any, *, who: str, key: str) -> Failure:
     """The failure in an error that came as an event of a stream that had begun with 200."""
     said, code = _said(error)
-    status = int(code) if code.isdigit() and len(code) == 3 else 0
+    number = re.match(r"([45]\d\d)\b", code)
+    status = int(number[1]) if number else 0
     kind = _kind(status, said, code) if status else "context" if _is_context(said, code) else "stream"
     if "overloaded" in f"{code} {said}".lower() and kind == "stream":
         kind = "server"
@@ -113,7 +114,7 @@ def _is_context(said: str, code: str) -> bool:
 
 
 def said_in(body: bytes) -> tuple[str, str]:
-    """(message, code or type) of an error body in any of the usual shapes; text and HTML as text."""
+    """(message, code and type) of an error body in any of the usual shapes; text and HTML as text."""
     text = body.decode("utf-8", "replace")
     try:
         value = json.loads(text)
@@ -137,12 +138,7 @@ def _said(value: Any) -> tuple[str, str]:
     message = value.get("message") or value.get("detail") or value.get("msg") or ""
     if not isinstance(message, str):
         message = json.dumps(message)
-    code = value.get("code") or value.get("type") or ""
-    if isinstance(value.get("param"), str):
-        message = message if value["param"] in message else f"{message} ({value['param']})"
-    if isinstance(value.get("type"), str) and value.get("code") == value.get("status"):
-        code = value["type"]
-    return message, str(code)
+    return message, " ".join(str(word) for word in (value.get("code"), value.get("type")) if word)
 
 
 def sentence(head: str, said: str, tail: str, key: str) -> str:

@@ -17,13 +17,15 @@ KEEP_ALIVE = 30.0
 
 
 def is_loopback(url: str) -> bool:
+    """Whether the URL's host is this machine (0.0.0.0, as engines print it, included)."""
     host = (urlsplit(url).hostname or "").rstrip(".")
     if host == "localhost" or host.endswith(".localhost"):
         return True
     try:
-        return ipaddress.ip_address(host).is_loopback
+        address = ipaddress.ip_address(host)
     except ValueError:
         return False
+    return address.is_loopback or address.is_unspecified
 
 
 def host_of(url: str) -> str:

@@ -16,11 +16,20 @@ from urllib.parse import urlsplit
 
 from hel_tui.core.models.faults import clean, sentence
 from hel_tui.core.models.profiles import LOCAL, PROFILES
+from hel_tui.core.vocabulary import Json
 
 LIMIT = 0.3
 """Seconds all local engines together get to answer."""
 MAX_LIST = 2**20
 """Bytes of a model list that are read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """One model of a list; `window` in tokens, 0 when the list does not say."""
+
+    name: str
+    window: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +64,12 @@ async def _engine(provider: str, base_url: str, limit: float) -> LocalEngine | N
     writer.close()
     with suppress(OSError):
         await writer.wait_closed()
-    names, problem = await listed_models(base_url, "", limit)
-    return None if problem else LocalEngine(provider, base_url, names)
+    listed, problem = await listed_models(base_url, "", limit)
+    return None if problem else LocalEngine(provider, base_url, tuple(one.name for one in listed))
 
 
-async def listed_models(base_url: str, key: str, limit: float) -> tuple[tuple[str, ...], str]:
-    """(names, problem) from `GET <base_url>/models`; the problem is a sentence, empty when all is well."""
+async def listed_models(base_url: str, key: str, limit: float) -> tuple[tuple[Listed, ...], str]:
+    """(models, problem) from `GET <base_url>/models`; the problem is a sentence, empty when all is well."""
     await asyncio.to_thread(__import__, "httpx")
     import httpx
 
@@ -85,15 +94,30 @@ async def listed_models(base_url: str, key: str, limit: float) -> tuple[tuple[st
     except (httpx.HTTPError, ValueError, ImportError) as error:
         return (), sentence(f"{who} could not be asked for its models", str(error), "", key)
     try:
-        return _names(json.loads(data)), ""
+        return _listed(json.loads(data)), ""
     except (ValueError, RecursionError):
         return (), f"{who} does not list models the OpenAI way."
 
 
-def _names(value: Any) -> tuple[str, ...]:
-    """Names in a model list (`data[].id`), at most 2,000. Raises ValueError for another shape."""
+def _listed(value: Any) -> tuple[Listed, ...]:
+    """Models in a list of the OpenAI form, at most 2,000. Raises ValueError for another shape."""
     entries = value.get("data") if isinstance(value, dict) else None
     if not isinstance(entries, list):
         raise ValueError("no list")
-    names = (entry.get("id") for entry in entries[:2000] if isinstance(entry, dict))
-    return tuple(clean(name)[:200] for name in names if isinstance(name, str))
+    return tuple(
+        Listed(clean(entry["id"])[:200], _window(entry))
+        for entry in entries[:2000]
+        if isinstance(entry, dict) and isinstance(entry.get("id"), str)
+    )
+
+
+def _window(entry: Json) -> int:
+    """The context window an entry gives: `max_model_len` (vLLM), `context_length` (OpenRouter), `meta.n_ctx`
+    (llama.cpp)."""
+    meta = entry.get("meta")
+    found = (
+        entry.get("max_model_len"),
+        entry.get("context_length"),
+        meta.get("n_ctx") if isinstance(meta, dict) else None,
+    )
+    return next((size for size in found if isinstance(size, int) and 0 < size < 2**31), 0)

@@ -185,6 +185,13 @@ def test_a_result_the_model_made_up_is_pointed_out() -> None:
     assert TEXT_RESULT in played("invented-result")[1].notes
 
 
+def test_a_whole_message_repeated_beside_the_last_delta_is_not_read_twice() -> None:
+    last = chunk({}, "stop")
+    last["choices"][0]["message"] = {"role": "assistant", "content": "Once."}
+    _, finish = assemble([chunk({"content": "Once."}), last])
+    assert finish.message.text == "Once."
+
+
 # -------------------------------------------------------------- reasoning
 
 

@@ -20,6 +20,7 @@ from hel_tui.core.models.choose import (
     resolve,
 )
 from hel_tui.core.models.local import LocalEngine, find_local, listed_models, local_places
+from hel_tui.core.models.profiles import PROFILES, Profile
 from hel_tui.core.models.types import Finish, Request
 from hel_tui.core.vocabulary import UserMessage
 from tests.fixtures.models.endpoint import Endpoint, ScriptedModel, say
@@ -100,12 +101,17 @@ def test_a_missing_key_is_named_with_what_to_do() -> None:
         ("/x", None, "PROVIDER/NAME"),
         ("acme/x", None, "--base-url"),
         ("acme/x", "localhost:8000", "http://"),
+        ("acme/x", "http://[::1/v1", "http://"),
+        ("acme/x", "http://host:99999/v1", "http://"),
+        ("acme/x", "http:///v1", "http://"),
+        ("acme/x", "http://me:secret@host/v1", "HEL_API_KEY"),
     ],
 )
 def test_what_cannot_be_used_is_said(model: str, base_url: str | None, words: str) -> None:
     choice = chosen(model, base_url)
     assert choice.info is None
     assert words in choice.note
+    assert "secret" not in choice.note
 
 
 def test_an_unknown_provider_with_a_base_url_takes_a_variable_of_its_own_name() -> None:
@@ -214,6 +220,26 @@ async def test_opening_a_named_model_contacts_nobody() -> None:
         assert result.model is not None
         await result.model.aclose()
         assert endpoint.connections == 0
+
+
+async def test_a_local_engine_is_asked_for_the_window_of_its_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if await reader.readline():
+            data = '{"data": [{"id": "m", "max_model_len": 4096}, {"id": "n", "meta": {"n_ctx": 2048}}, {}]}'
+            writer.write(f"HTTP/1.0 200 OK\r\nContent-Length: {len(data)}\r\n\r\n{data}".encode())
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+    monkeypatch.setitem(PROFILES, "vllm", Profile("vllm", url))
+    monkeypatch.setattr(choose, "LIMIT", 5.0)
+    for name, window in (("m", 4096), ("n", 2048), ("absent", 0)):
+        result = await opened(f"vllm/{name}", None)
+        assert result.model is not None
+        assert result.model.info.window == window
+        assert result.note == ("" if window else "vllm does not list absent; its models: m, n.")
+        await result.model.aclose()
+    server.close()
 
 
 async def test_a_base_url_alone_takes_the_one_model_it_has() -> None:
