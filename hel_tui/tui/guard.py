@@ -1,7 +1,7 @@
 """Keeps stray output off the screen: while the app runs, file descriptors 1 and 2 lead nowhere.
 
-The app itself draws and measures through a copy of the terminal that only it knows. Not here: servers' output (they have
-pipes of their own).
+The app itself draws and measures through a copy of the terminal that only it knows. Not here: servers'
+output (they have pipes of their own).
 """
 
 from __future__ import annotations

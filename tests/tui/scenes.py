@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from fake_core import FakeCore, FakeLog
-
 from hel_tui.core import protocol as p
+from tests.tui.fake_core import FakeCore, FakeLog
 
 SINCE = 1_700_000_000.0
 
@@ -65,7 +64,7 @@ EDIT = p.ApprovalQuestion(
     "",
     "search_replace",
     '{\n  "path": "config.ini",\n  "old": "port = 7000",\n  "new": "port = 8437"\n}',
-    diff="--- config.ini\n+++ config.ini\n@@ -1,3 +1,3 @@\n [api]\n-port = 7000\n+port = 8437\n host = 0.0.0.0",
+    diff="--- config.ini\n+++ config.ini\n@@ -1,3 +1,3 @@\n [api]\n-port = 7000\n+port = 8437\n host = ::",
     session_rule="edit(config.ini)",
     project_rule="edit(config.ini)",
 )

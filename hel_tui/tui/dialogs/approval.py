@@ -52,8 +52,8 @@ class ApprovalDialog(Dialog):
 
     part = "approval"
     choices: tuple[Choice, ...] = (
-        Choice("approval.deny"),
-        Choice("approval.stop"),
+        Choice("approval.deny", refuses=True),
+        Choice("approval.stop", refuses=True),
         Choice("approval.once", allows=True),
         Choice("approval.session", allows=True),
         Choice("approval.project", allows=True),

@@ -30,11 +30,13 @@ FRAME_ROWS = 4
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One choice in the bottom line. `allows` marks those that make something happen."""
+    """One choice in the bottom line."""
 
     action: str
     """Id in the key table."""
     allows: bool = False
+    """Whether it makes something happen: only after all was seen."""
+    refuses: bool = False
 
     @property
     def run(self) -> str:
@@ -175,12 +177,14 @@ class Dialog(ModalScreen[p.Answer]):
         """Whether the dialog hears this input; the app asks before it hands a key or a click on."""
         if isinstance(event, events.MouseEvent):
             return event.time > self.gate.deaf_until
+        if self.focused is not None:
+            return self.gate.hears_field(event.time)
         is_text = not isinstance(event, events.Key) or event.is_printable or event.key in _TYPED
         return self.gate.hears(event.time, is_text)
 
     def tick(self, now: float) -> None:
-        """Every frame: do what was allowed and has settled."""
-        if (run := self.gate.settled(now)) and not self.bar.locked:
+        """Every frame: do what was decided and has settled."""
+        if run := self.gate.settled(now):
             self._commit(run)
 
     def on_key(self, event: events.Key) -> None:
@@ -191,7 +195,7 @@ class Dialog(ModalScreen[p.Answer]):
         if event.key == "ctrl+c":
             self.answer(self.refused())
         elif run := keymap.by_key(self.part).get(event.key):
-            self.choose(run, event.time)
+            self.choose(run, event.time, at_once=event.key == "escape")
         elif event.key == "enter":
             self.choose(self.bar.choices[self.bar.mark].run, event.time)
         elif event.key in ("left", "right"):
@@ -208,13 +212,18 @@ class Dialog(ModalScreen[p.Answer]):
         if widget is self.bar and (choice := self.bar.at(event.screen_offset - region.offset)):
             self.choose(choice.run, event.time)
 
-    def choose(self, run: str, pressed: float) -> None:
-        """Do a choice; one that allows waits until it is clear that nobody is typing."""
+    def choose(self, run: str, pressed: float, at_once: bool = False) -> None:
+        """Do a choice; one that answers waits until it is clear that nobody is typing."""
         choice = next((c for c in self.choices if c.run == run), None)
-        if choice is None or not choice.allows:
+        if choice is None:
+            return
+        if choice.allows:
+            if not self.bar.locked:
+                self.gate.decide(run, pressed)
+        elif choice.refuses and not at_once:
+            self.gate.decide(run, pressed)
+        else:
             self._commit(run)
-        elif not self.bar.locked:
-            self.gate.allow(run, pressed)
 
     def _commit(self, run: str) -> None:
         if (answer := self.decide(run)) is not None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 DEAF = 0.4
 """Seconds after its first draw in which a dialog hears nothing."""
 SETTLE = 0.25
-"""Seconds of quiet before and after a key that allows: typing goes on, a decision does not."""
+"""Seconds of quiet before and after a key that answers: typing goes on, a decision does not."""
 PAUSE = 1.0
 """Seconds without a key after which a dialog may open by itself."""
 _NEVER = float("-inf")
@@ -38,28 +38,33 @@ class Gate:
             if self.deaf_until != float("inf"):
                 self.typing(pressed)
             return False
-        if self._pending is not None:
+        if self._pending is not None or (is_text and pressed - self._text_before < SETTLE):
             self.typing(pressed)
             return False
         return True
 
+    def hears_field(self, pressed: float) -> bool:
+        """Whether a key for a field of the dialog counts: there, typing is what is meant."""
+        self._last = self._text_last = max(self._last, pressed)
+        return pressed > self.deaf_until
+
     def typing(self, pressed: float) -> None:
-        """Somebody types: nothing is allowed, and nothing is heard until that stops."""
+        """Somebody types: nothing is decided, and nothing is heard until that stops."""
         self._pending = None
         self.deaf_until = max(self.deaf_until, pressed + DEAF)
 
-    def allow(self, run: str, pressed: float) -> bool:
-        """A key that allows was pressed: keep it until it has settled. Say whether it is kept.
+    def decide(self, run: str, pressed: float) -> bool:
+        """A key that answers was pressed: keep it until it has settled. Say whether it is kept.
 
-        It is not when text was typed just before, or any key after it has been seen already.
+        It is not when a later key has been seen already, though not handled yet.
         """
-        if self._last > pressed or pressed - self._text_before < SETTLE:
+        if self._last > pressed:
             return False
         self._pending = (run, pressed)
         return True
 
     def settled(self, now: float) -> str:
-        """What was allowed, once it was followed by quiet; else empty."""
+        """What was decided, once it was followed by quiet; else empty."""
         if self._pending is None or now - self._pending[1] < SETTLE:
             return ""
         run, self._pending = self._pending[0], None

@@ -15,7 +15,7 @@ class ContinueDialog(Dialog):
     """`y` goes on, `n` and Esc end the turn."""
 
     part = "continue"
-    choices = (Choice("continue.end"), Choice("continue.go_on", allows=True))
+    choices = (Choice("continue.end", refuses=True), Choice("continue.go_on", allows=True))
 
     def __init__(self, question: p.ContinueQuestion, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__(clock)

@@ -22,7 +22,7 @@ class TrustDialog(Dialog):
 
     part = "trust"
     choices = (
-        Choice("trust.refuse"),
+        Choice("trust.refuse", refuses=True),
         Choice("trust.once", allows=True),
         Choice("trust.remember", allows=True),
         Choice("trust.check"),
