@@ -39,6 +39,17 @@ def open_app(chosen: Options, args: argparse.Namespace) -> int:
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         sys.stderr.write("hel: the full-screen app needs a terminal; without one use `hel run PROMPT`.\n")
         return Exit.USAGE
-    from hel_tui.tui.app import run_app
+    from hel_tui.core.store.places import find_places
+    from hel_tui.core.store.settings import load_settings
+    from hel_tui.tui.app import run
+    from hel_tui.tui.places import Places
 
-    return run_app(Runtime(chosen), environ=chosen.environ, theme=args.theme)
+    places = find_places(chosen.environ)
+    theme = args.theme or load_settings(chosen.project, places).settings.theme or None
+    seen_by_screen = Places(
+        themes=places.config / "themes",
+        keymap=places.config / "keymap.toml",
+        history=places.state / "history.jsonl",
+        looks=places.state / "looks.toml",
+    )
+    return run(Runtime(chosen), theme=theme, places=seen_by_screen)

@@ -189,13 +189,9 @@ class Agent:
             self._emit(Notice("info", note, model.info.label))
         self._record.write(
             "response",
-            {
-                "reason": finish.reason,
-                "text": finish.message.text,
-                "calls": [
-                    {"id": c.id, "name": c.name, "arguments": c.arguments} for c in finish.message.calls
-                ],
-            },
+            reason=finish.reason,
+            text=finish.message.text,
+            calls=[{"id": c.id, "name": c.name, "arguments": c.arguments} for c in finish.message.calls],
         )
         self.measure(model)
 
@@ -225,17 +221,17 @@ class Agent:
         messages: Sequence[Message],
         tools: Sequence[ToolDefinition],
     ) -> None:
-        self._record.write(
-            "request",
-            {
-                "turn": turn,
-                "step": step,
-                "model": model.info.label,
-                "messages": len(messages),
-                "system": messages[0].text,
-                "tools": [tool.name for tool in tools],
-            },
-        )
+        facts: dict[str, Any] = {
+            "turn": turn,
+            "step": step,
+            "model": model.info.label,
+            "messages": len(messages),
+            "tools": [tool.name for tool in tools],
+        }
+        system = messages[0].text
+        if system != self._recorded_system:
+            self._recorded_system = facts["system"] = system
+        self._record.write("request", **facts)
 
     # ----------------------------------------------------------------- endings
 

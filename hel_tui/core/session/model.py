@@ -1,0 +1,61 @@
+"""Which model answers in a session, and what to say when none does.
+
+Not here: how a model is spoken to (models), a picker (a screen).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from hel_tui.core.models.types import ChatModel
+from hel_tui.core.options import Options
+from hel_tui.core.protocol import Event, ModelChanged
+from hel_tui.core.store.secrets import keyring_value
+
+
+class Model:
+    """The model of one session: chosen at the start, switched by command."""
+
+    def __init__(self, options: Options, emit: Callable[[Event], None], default: tuple[str, str]) -> None:
+        self._options = options
+        self._emit = emit
+        self._default = default
+        self.note = ""
+        self.current: ChatModel | None = None
+
+    async def choose(self, model: str | None, base_url: str | None) -> str:
+        """Switch to the model named (None: the default). Returns its label, or "" for none."""
+        from hel_tui.core.models.choose import open_model
+
+        if model is None and base_url is None and self._default[0]:
+            model, base_url = self._default[0], self._default[1] or None
+
+        choice = await open_model(
+            model,
+            base_url,
+            environ=self._options.environ,
+            keyring=keyring_value,
+        )
+        if choice.model is None and self.current is not None:
+            self._announce(choice.note)
+            return ""
+        previous, self.current = self.current, choice.model
+        if previous is not None:
+            await previous.aclose()
+        self._announce(choice.note)
+        return self.current.info.label if self.current is not None else ""
+
+    def _announce(self, note: str) -> None:
+        self.note = note
+        if self.current is None:
+            self._emit(ModelChanged("", note))
+            return
+        info = self.current.info
+        self._emit(ModelChanged(info.label, note, is_demo=info.is_demo, window=info.window))
+
+    async def aclose(self) -> None:
+        """Close the connection to the endpoint."""
+        if self.current is not None:
+            model, self.current = self.current, None
+            await asyncio.wait_for(model.aclose(), 1.0)

@@ -1,0 +1,157 @@
+"""The servers of a session: read the files, ask about what is not trusted, start the rest.
+
+Not here: a server's life (mcp), what trust is bound to (permissions), the dialog (a screen).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from hel_tui.core.mcp.config import Configuration, load_servers
+from hel_tui.core.mcp.entries import ServerEntry
+from hel_tui.core.mcp.host import Host
+from hel_tui.core.options import Options
+from hel_tui.core.permissions.trust import Review, TrustStore, identity
+from hel_tui.core.protocol import Event, Notice, Phase, ServerChanged, TrustAnswer, TrustQuestion
+from hel_tui.core.questions import Desk, question_id
+from hel_tui.core.store.places import Places
+
+NOT_TRUSTED = "not trusted yet"
+
+
+class Servers:
+    """Configuration, trust and host of one session. Lives in the core's loop."""
+
+    def __init__(
+        self,
+        *,
+        options: Options,
+        places: Places,
+        host: Host,
+        desk: Desk,
+        emit: Callable[[Event], None],
+        identify: Callable[[Mapping[str, str]], None],
+    ) -> None:
+        """`identify` hears how each server is configured, as a hash: approvals are bound to it."""
+        self._options = options
+        self._places = places
+        self._desk = desk
+        self._emit = emit
+        self._host = host
+        self._tell_identities = identify
+        self._trust = TrustStore(places.state)
+        self._review: Review[ServerEntry] | None = None
+        self._read = asyncio.Event()
+        """The files were read, and what may start was told to."""
+
+    @property
+    def _project(self) -> Path:
+        return self._options.project
+
+    async def start(self) -> None:
+        """Start what is trusted at once, then ask about the rest and start what is allowed."""
+        try:
+            configuration = await asyncio.to_thread(self._load)
+            review = self._review = await asyncio.to_thread(
+                self._trust.review, configuration, self._project, self._options.environ
+            )
+            self._report(configuration)
+            self._identify(configuration)
+            self._host.start(review.trusted)
+            self._show(review.pending, "untrusted", NOT_TRUSTED)
+            self._show(review.off, "off", "switched off in its file")
+            await asyncio.to_thread(self._point_out_programs, review)
+        finally:
+            self._read.set()
+        if review.pending:
+            await self.ask()
+
+    async def ask(self) -> None:
+        """Ask about servers that are not trusted. Headless: say how to approve them."""
+        review = self._review
+        if review is None or not review.pending:
+            self._emit(Notice("info", "Every configured server is trusted or switched off."))
+            return
+        if not self._options.answerable:
+            names = ", ".join(entry.name for entry in review.pending)
+            self._emit(
+                Notice(
+                    "warning",
+                    f"Not started, because nobody has approved it for this project: {names}. "
+                    "Review and approve with: hel mcp trust",
+                )
+            )
+            return
+        answer = await self._desk.ask(TrustQuestion(question_id(), str(self._project), review.claims))
+        await self._apply(review, answer if isinstance(answer, TrustAnswer) else TrustAnswer("refuse"))
+
+    async def _apply(self, review: Review[ServerEntry], answer: TrustAnswer) -> None:
+        self._read.clear()  # who waits for servers waits for these too
+        try:
+            await self._carry_out(review, answer)
+        finally:
+            self._read.set()
+
+    async def _carry_out(self, review: Review[ServerEntry], answer: TrustAnswer) -> None:
+        names = answer.servers if answer.decision != "refuse" else frozenset()
+        if answer.decision == "once":
+            self._trust.allow_once(review, names)
+        allowed = tuple(entry for entry in review.pending if entry.name in names)
+        refused = tuple(entry for entry in review.pending if entry.name not in names)
+        if answer.decision == "remember" and allowed:
+            problem = await asyncio.to_thread(self._trust.remember, review, [entry.name for entry in allowed])
+            if problem:
+                self._emit(Notice("warning", f"Approved for this run only: {problem}"))
+        self._review = review.without(names)
+        self._show(refused, "untrusted", "refused for now; /trust asks again")
+        self._host.start(allowed)
+
+    # ------------------------------------------------------------------ facts
+
+    def _identify(self, configuration: Configuration) -> None:
+        self._tell_identities({entry.name: identity(entry) for entry in configuration.entries})
+
+    def _load(self) -> Configuration:
+        return load_servers(
+            self._project,
+            self._places,
+            named_files=self._options.mcp_config,
+            environ=self._options.environ,
+        )
+
+    def _report(self, configuration: Configuration) -> None:
+        for problem in configuration.problems:
+            self._emit(Notice("warning", problem.sentence, str(problem.file)))
+            if problem.server is not None:
+                self._emit(ServerChanged(problem.server, "failed", problem.sentence, scope=problem.scope))
+        for entry, winner in configuration.shadowed:
+            self._emit(
+                Notice(
+                    "info",
+                    f"{entry.name} in {entry.file} is not used: "
+                    f"{winner.file} ({winner.scope}) has that name.",
+                )
+            )
+
+    def _show(self, entries: Sequence[ServerEntry], phase: Phase, reason: str) -> None:
+        """List servers that are not the host's yet."""
+        for entry in entries:
+            self._emit(ServerChanged(entry.name, phase, reason, scope=entry.scope, transport=entry.transport))
+
+    def _point_out_programs(self, review: Review[ServerEntry]) -> None:
+        for name, files in review.program_changes:
+            changed = ", ".join(files)
+            self._emit(Notice("warning", f"{name} runs files that changed since you last looked: {changed}"))
+        if problem := self._trust.note_programs(review):
+            self._emit(Notice("warning", problem))
+
+    async def settled(self, seconds: float) -> None:
+        """Wait until each server is up, failed or slow, at most so many seconds."""
+        try:
+            async with asyncio.timeout(seconds):
+                await self._read.wait()
+                await self._host.settled()
+        except TimeoutError:
+            return

@@ -1,0 +1,111 @@
+"""The whole program in a pseudo-terminal: start, trust, ask, approve, quit; and every way to end."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.e2e.terminal import Terminal
+from tests.rig import KOREAN, environment, received
+
+ENGLISH = "Look up the port of the api service on the inventory server and put it into config.ini."
+HEL = [sys.executable, "-m", "hel_tui"]
+
+
+def demo(tmp_path: Path, columns: int = 120, rows: int = 40) -> Terminal:
+    """`hel demo` on a fresh project, with a home of its own."""
+    env = environment(tmp_path, PYTHONPATH=str(Path.cwd()), HEL_LANG="en", HEL_DEMO_PAUSE="0")
+    return Terminal([*HEL, "demo", "project"], env=env, cwd=tmp_path, columns=columns, rows=rows)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    return tmp_path / "project"
+
+
+@pytest.fixture(params=[(120, 40), (80, 24)], ids=["120x40", "80x24"])
+def terminal(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Terminal]:
+    with demo(tmp_path, *request.param) as one:
+        yield one
+
+
+def descendants(pid: int) -> list[psutil.Process]:
+    return psutil.Process(pid).children(recursive=True)
+
+
+def assert_gone(processes: list[psutil.Process]) -> None:
+    _gone, alive = psutil.wait_procs(processes, timeout=20)
+    assert not alive
+
+
+@pytest.mark.parametrize("request_text", [ENGLISH, KOREAN], ids=["english", "korean"])
+def test_a_person_trusts_asks_approves_and_quits(
+    terminal: Terminal, project: Path, request_text: str
+) -> None:
+    terminal.wait(r"inventory\.py")  # the trust dialog with the whole command line
+    assert not received(project)
+    terminal.wait_idle(0.6)  # past the dialog's deaf time
+    terminal.press("y")
+    terminal.wait(r"●")
+    terminal.type(request_text)
+    terminal.press("enter")
+    terminal.wait(r"\+port=8437")  # the approval with the diff in view
+    assert (project / "config.ini").read_bytes() == b"port=7000\n"
+    terminal.wait_idle(0.6)
+    terminal.press("y")
+    terminal.wait_for(lambda: (project / "config.ini").read_bytes() == b"port=8437\n")
+    terminal.wait(r"✓ search_replace")
+    servers = descendants(terminal.process.pid)
+    assert servers
+    terminal.wait_idle(0.3)
+    terminal.press("ctrl+d")
+    assert terminal.wait_end() == 0
+    assert terminal.is_restored()
+    assert_gone(servers)
+
+
+def test_refusing_starts_nothing_and_hel_works_on(terminal: Terminal, project: Path) -> None:
+    terminal.wait(r"inventory\.py")
+    terminal.wait_idle(0.6)
+    terminal.press("n")
+    terminal.type("Which services are there?")
+    terminal.press("enter")
+    terminal.wait("no tool|scripted demo")
+    assert not received(project)
+    terminal.press("ctrl+d")
+    assert terminal.wait_end() == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_a_signal_restores_the_terminal_and_leaves_no_server(
+    tmp_path: Path, project: Path, number: signal.Signals
+) -> None:
+    with demo(tmp_path) as terminal:
+        terminal.wait(r"inventory\.py")
+        terminal.wait_idle(0.6)
+        terminal.press("y")
+        terminal.wait(r"●")
+        servers = descendants(terminal.process.pid)
+        assert servers
+        terminal.kill(number)
+        terminal.wait_end()
+        assert terminal.is_restored()
+        assert_gone(servers)
+
+
+def test_after_kill_9_no_server_is_left(tmp_path: Path) -> None:
+    with demo(tmp_path) as terminal:
+        terminal.wait(r"inventory\.py")
+        terminal.wait_idle(0.6)
+        terminal.press("y")
+        terminal.wait(r"●")
+        servers = descendants(terminal.process.pid)
+        assert servers
+        terminal.kill(signal.SIGKILL)
+        terminal.wait_end()
+        assert_gone(servers)
