@@ -44,7 +44,7 @@ def test_a_duration_has_at_most_two_units(seconds: float, shown: str) -> None:
     [
         ("queued", "⧗", "queued"),
         ("waiting", "⧗", "waits for you"),
-        ("running", "⠿", "running 3.0 s"),
+        ("running", "⠿", "running 3 s"),
         ("ok", "✓", "11 ms"),
         ("failed", "✗", "failed 11 ms"),
         ("refused", "⊘", "refused"),

@@ -80,7 +80,8 @@ def _state_word(item: CallItem, now: float) -> str:
     seconds = max(now - item.began, 0.0) if item.state == "running" and item.began else item.seconds
     if item.state == "running":
         # Whole seconds: the card is drawn again once a second.
-        return t("card.running", time=duration(float(int(seconds))) if seconds >= 1 else "").rstrip()
+        time = duration(seconds) if seconds >= 59.5 else t("duration.s", s=int(seconds))
+        return t("card.running", time=time if seconds >= 1 else "").rstrip()
     time = duration(seconds) if seconds > 0 or item.state == "ok" else ""
     return t(f"card.{item.state}", **({} if item.state in _TIMELESS else {"time": time})).strip()
 

@@ -68,20 +68,16 @@ TranscriptView {
     scrollbar-size-vertical: 1;
     & > .conversation--muted, & > .conversation--reasoning {
         color: $text-muted;
-        &:ansi { text-style: dim; }
     }
     & > .conversation--heading { color: $text-primary; }
     & > .conversation--link { color: $text-accent; }
     & > .conversation--inline-code { color: $text-secondary; }
-    & > .conversation--code { background: $boost; }
-    & > .conversation--code-comment {
-        color: $text-muted; background: $boost;
-        &:ansi { text-style: dim; }
-    }
-    & > .conversation--code-keyword { color: $text-primary; background: $boost; }
-    & > .conversation--code-string { color: $text-success; background: $boost; }
-    & > .conversation--code-number { color: $text-warning; background: $boost; }
-    & > .conversation--code-name { color: $text-accent; background: $boost; }
+    & > .conversation--code { background: $panel; }
+    & > .conversation--code-comment { color: $text-muted; background: $panel; }
+    & > .conversation--code-keyword { color: $text-primary; background: $panel; }
+    & > .conversation--code-string { color: $text-success; background: $panel; }
+    & > .conversation--code-number { color: $text-warning; background: $panel; }
+    & > .conversation--code-name { color: $text-accent; background: $panel; }
     & > .conversation--bar { color: $primary 50%; }
     & > .conversation--marker { color: $text-primary; }
     & > .conversation--user { color: $text-accent; }
@@ -89,12 +85,23 @@ TranscriptView {
     & > .conversation--success { color: $text-success; }
     & > .conversation--warning { color: $text-warning; }
     & > .conversation--error { color: $text-error; }
-    & > .conversation--added { color: $text-success; background: $boost; }
-    & > .conversation--removed { color: $text-error; background: $boost; }
+    & > .conversation--added { color: $text-success; background: $panel; }
+    & > .conversation--removed { color: $text-error; background: $panel; }
     & > .conversation--found { background: $warning 40%; }
     & > .conversation--found-here { background: $warning; color: $background; text-style: bold; }
     & > .conversation--selected { background: $primary 60%; color: $text; }
     & > .conversation--missed { background: $accent; color: $background; text-style: bold; }
+    &:ansi {
+        & > .conversation--muted, & > .conversation--reasoning, & > .conversation--code-comment {
+            text-style: dim;
+        }
+        & > .conversation--found { text-style: underline; }
+        & > .conversation--found-here, & > .conversation--selected, & > .conversation--missed {
+            color: ansi_default;
+            background: ansi_default;
+            text-style: reverse;
+        }
+    }
 }
 """
 

@@ -6,6 +6,7 @@ search and messages (conversation), what rows say (text), colours (ink).
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Collection, Sequence
 from typing import ClassVar
 
@@ -17,6 +18,7 @@ from textual.strip import Strip
 from textual.timer import Timer
 
 from hel_tui.tui.state import CallItem, Item
+from hel_tui.tui.text import warm_up
 from hel_tui.tui.text.lines import MUTED, Ink, Line, copied_text
 from hel_tui.tui.text.transcript import DetailFn, Transcript
 from hel_tui.tui.widgets.ink import CSS, PREFIX, ROLES, Painter
@@ -25,6 +27,8 @@ FEW = 64
 """Changed items up to which all are laid out at once, so that the count of missed rows is exact."""
 WALK_PAGES = 8
 """Pages up to which scrolling back measures every item in between; further is a jump."""
+WARM_UP_AFTER = 1.5
+"""Seconds after the start: the first paint and the core come first."""
 
 
 class TranscriptView(ScrollView, can_focus=True):
@@ -70,6 +74,12 @@ class TranscriptView(ScrollView, can_focus=True):
     def on_mount(self) -> None:
         super().on_mount()  # type: ignore[no-untyped-call]
         self._clock = self.set_interval(1, self._tick, pause=not self._running_calls)
+        self.set_timer(WARM_UP_AFTER, self._warm_up)
+
+    @staticmethod
+    def _warm_up() -> None:
+        # In a thread of its own: about 0.1 s of imports would be felt as a stumble under someone's fingers.
+        threading.Thread(target=warm_up, name="warm-up", daemon=True).start()
 
     def sync(self, items: Sequence[Item], dirty: Collection[str], cleared: bool = False) -> None:
         """Take over the items whose keys are in `dirty` and those that are new.
