@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import aclosing, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -20,8 +20,8 @@ from hel_tui.core.models.profiles import Dialect, Profile
 from hel_tui.core.models.reading import Reading
 from hel_tui.core.models.sse import EventTooLarge
 from hel_tui.core.models.types import ModelFault, ModelInfo, Part, Request, RetryPart
-from hel_tui.core.models.wire import body
-from hel_tui.core.vocabulary import AssistantMessage, Message, ToolMessage
+from hel_tui.core.models.wire import body, fresh_ids
+from hel_tui.core.vocabulary import AssistantMessage
 
 if TYPE_CHECKING:
     import httpx
@@ -274,9 +274,9 @@ class ChatClient:
             return Failure(ModelFault("timeout", text, partial=partial))
         if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | httpx.ProxyError):
             untrusted = "CERTIFICATE_VERIFY_FAILED" in said
-            tail = self._profile.start and f"Is it running? Else {self._profile.start}."
-            if untrusted:
-                tail = "SSL_CERT_FILE can name a private CA."
+            tail = "SSL_CERT_FILE can name a private CA." if untrusted else ""
+            if _is_refused(error):
+                said, tail = "nothing listens there", self._profile.start
             text = sentence(f"Cannot connect to {self._who}", said, tail, self._key)
             return Failure(ModelFault("connect", text), passing=not untrusted)
         if isinstance(error, httpx.UnsupportedProtocol | httpx.InvalidURL):
@@ -289,17 +289,8 @@ class ChatClient:
         return Failure(ModelFault("connect", text), passing=True)
 
 
-def fresh_ids(messages: Sequence[Message]) -> Callable[[], str]:
-    """A maker of call ids `call_<n>` that the history does not have yet."""
-    used = {message.call_id for message in messages if isinstance(message, ToolMessage)}
-    used |= {call.id for m in messages if isinstance(m, AssistantMessage) for call in m.calls}
-
-    def numbers() -> Iterator[str]:
-        number = 0
-        while True:
-            number += 1
-            if (name := f"call_{number}") not in used:
-                yield name
-
-    made = numbers()
-    return lambda: next(made)
+def _is_refused(error: BaseException | None) -> bool:
+    """Whether a connection was refused, by the causes of `error` (the outer ones do not say)."""
+    while error is not None and not isinstance(error, ConnectionRefusedError):
+        error = error.__cause__ or error.__context__
+    return error is not None

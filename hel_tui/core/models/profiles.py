@@ -32,7 +32,7 @@ class Profile:
     needs_key: bool = False
     dialect: Dialect = Dialect()
     start: str = ""
-    """How to get it to listen, when nothing does."""
+    """A sentence: how to get it to listen, when nothing does."""
 
 
 PROFILES: dict[str, Profile] = {
@@ -47,10 +47,12 @@ PROFILES: dict[str, Profile] = {
             Dialect(limit_field="max_completion_tokens"),
         ),
         Profile("openrouter", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY", True),
-        Profile("ollama", "http://127.0.0.1:11434/v1", start="start it with `ollama serve`"),
-        Profile("lmstudio", "http://127.0.0.1:1234/v1", start="start the server in LM Studio"),
-        Profile("llamacpp", "http://127.0.0.1:8080/v1", start="start it with `llama-server --jinja -m FILE`"),
-        Profile("vllm", "http://127.0.0.1:8000/v1", start="start it with `vllm serve MODEL`"),
+        Profile("ollama", "http://127.0.0.1:11434/v1", start="Start it with `ollama serve`."),
+        Profile("lmstudio", "http://127.0.0.1:1234/v1", start="Start the server in LM Studio."),
+        Profile(
+            "llamacpp", "http://127.0.0.1:8080/v1", start="Start it with `llama-server --jinja -m FILE`."
+        ),
+        Profile("vllm", "http://127.0.0.1:8000/v1", start="Start it with `vllm serve MODEL`."),
     )
 }
 LOCAL = ("ollama", "lmstudio", "llamacpp", "vllm")

@@ -7,7 +7,7 @@ Only fields that every compatible server takes; never `strict`. The history is v
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
 from hel_tui.core.models.profiles import Dialect
@@ -101,3 +101,19 @@ def _tool(tool: ToolDefinition) -> Json:
         "parameters": tool.parameters or {"type": "object", "properties": {}},
     }
     return {"type": "function", "function": function}
+
+
+def fresh_ids(messages: Sequence[Message]) -> Callable[[], str]:
+    """A maker of call ids `call_<n>` that the history does not have yet."""
+    used = {message.call_id for message in messages if isinstance(message, ToolMessage)}
+    used |= {call.id for m in messages if isinstance(m, AssistantMessage) for call in m.calls}
+
+    def numbers() -> Iterator[str]:
+        number = 0
+        while True:
+            number += 1
+            if (name := f"call_{number}") not in used:
+                yield name
+
+    made = numbers()
+    return lambda: next(made)

@@ -398,14 +398,13 @@ async def test_nothing_is_tried_again_once_text_arrived_and_the_text_is_kept(mod
 async def test_nobody_listening_is_told_with_what_to_do() -> None:
     async with Endpoint(MODES["ok-text"]) as endpoint:
         url = endpoint.url
-    model = ChatClient(
-        ModelInfo("ollama", "m", url), Profile("ollama", start="start it with `ollama serve`"), sleep=_at_once
-    )
+    profile = Profile("ollama", start="Start it with `ollama serve`.")
+    model = ChatClient(ModelInfo("ollama", "m", url), profile, sleep=_at_once)
     with pytest.raises(ModelFault) as caught:
         await parts_of(model)
     await model.aclose()
     assert caught.value.kind == "connect"
-    assert "ollama serve" in caught.value.sentence
+    assert caught.value.sentence.endswith("nothing listens there. Start it with `ollama serve`.")
 
 
 async def _at_once(_: float) -> None:

@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
-from hel_tui.core.models.client import fresh_ids
 from hel_tui.core.models.profiles import Dialect, ReasoningBack
 from hel_tui.core.models.types import ModelFault, ModelInfo, Request
-from hel_tui.core.models.wire import body
+from hel_tui.core.models.wire import body, fresh_ids
 from hel_tui.core.vocabulary import (
     AssistantMessage,
     Message,
