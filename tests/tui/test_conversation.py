@@ -492,3 +492,15 @@ async def test_a_cleared_conversation_begins_anew_and_follows() -> None:
         assert app.view.following
         assert app.text()[:2] == ["▌ fresh start", ""]
         assert app.view.transcript.marked == -1
+
+
+async def test_another_list_of_items_is_taken_over_whole() -> None:
+    async with running() as (app, pilot):
+        items: list[Item] = [*turns(10), CallItem("slow", "s", "t", "", state="running", began=1.0)]
+        app.sync(items, *keys(items))
+        await pilot.press("pageup")
+        app.sync([UserItem("other", "resumed")], "other")
+        app.view._tick()
+        await pilot.pause()
+        assert app.text()[:2] == ["▌ resumed", ""]
+        assert app.view.missed == 0

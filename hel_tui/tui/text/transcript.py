@@ -82,14 +82,17 @@ class Transcript:
         self._kept.clear()
         self.marked = -1
 
+    def is_other(self, items: Sequence[Item]) -> bool:
+        """Whether `items` is no continuation of what was taken over."""
+        entries = self.entries
+        return len(items) < len(entries) or bool(entries and items[0] is not entries[0].item)
+
     def sync(self, items: Sequence[Item], dirty: Iterable[str], cleared: bool = False) -> list[int]:
         """Take over new and changed items; return the indexes that changed, in order.
 
         `items` only grows, but for `cleared` or when it is another list: then all is taken anew.
         """
-        if cleared or len(items) < len(self.entries):
-            self.clear()
-        if self.entries and items[0] is not self.entries[0].item:
+        if cleared or self.is_other(items):
             self.clear()
         first_new = len(self.entries)
         for number in range(first_new, len(items)):

@@ -87,6 +87,7 @@ class TranscriptView(ScrollView, can_focus=True):
         `cleared` says that the conversation began anew. The cost depends on what changed, not on how much
         there is.
         """
+        cleared = cleared or self.transcript.is_other(items)
         if cleared:
             self._restart()
         changed = self.transcript.sync(items, dirty, cleared)
