@@ -1,0 +1,204 @@
+"""May this call run, must a person be asked, or is it refused?
+
+Deny rules, then the level's ban on writing, then ask rules, then allow rules and approvals, then the level.
+Not here: the dialog (a screen), hooks, what a rule fits (rules).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hel_tui.core.permissions.approvals import Approval, Approvals, fingerprint
+from hel_tui.core.permissions.levels import Action, level_action, levels_that_may, levels_that_run
+from hel_tui.core.permissions.rules import (
+    BadRule,
+    Effect,
+    Rule,
+    RuleScope,
+    exact_rule,
+    fits,
+    parse_rule,
+    parse_rules,
+)
+from hel_tui.core.protocol import AccessLevel
+from hel_tui.core.store.places import Places
+from hel_tui.core.store.settings import RuleTexts
+from hel_tui.core.vocabulary import Json, Tool
+
+_WHERE: dict[RuleScope, str] = {
+    "session": "of this session",
+    "project": "of the project",
+    "user": "of your settings",
+}
+_CLOSED = ".hel"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What may become of a call. `sentence` names the tool, why, and what would allow it."""
+
+    action: Action
+    sentence: str
+    rule: str | None = None
+    """The rule that decided; None when the level did."""
+    is_changed: bool = False
+    """The tool was approved once, but it or its server is not what it was then."""
+
+
+class Policy:
+    """The access level and all rules of a session. `level` may be set at any time."""
+
+    def __init__(
+        self,
+        level: AccessLevel,
+        approvals: Approvals,
+        rules: Iterable[Rule] = (),
+        *,
+        environ: Mapping[str, str] | None = None,
+    ) -> None:
+        self.level = level
+        self.problems: tuple[str, ...] = ()
+        self.identities: Mapping[str, str] = {}
+        """By server: hash of how it is configured (see trust.identity). Approvals are bound to it."""
+        self._approvals = approvals
+        self._rules = tuple(rules)
+        self._environ = os.environ if environ is None else environ
+
+    @classmethod
+    def load(
+        cls,
+        places: Places,
+        project: Path,
+        *,
+        level: AccessLevel,
+        rules: Iterable[RuleTexts] = (),
+        environ: Mapping[str, str] | None = None,
+    ) -> Policy:
+        """Return the policy of `project` with the rules of settings files and what was approved before.
+
+        What could not be used of them is in `problems`.
+        """
+        parsed, bad = parse_rules(rules)
+        approvals = Approvals(places.state, project)
+        policy = cls(level, approvals, parsed, environ=environ)
+        said = [f"The rule `{each.text}` was left out: {each.sentence}" for each in bad]
+        policy.problems = (*said, *([approvals.problem] if approvals.problem else []))
+        return policy
+
+    # ------------------------------------------------------------ one call
+
+    def decide(self, tool: Tool, arguments: Json) -> Verdict:
+        name = _name(tool)
+        if not tool.server and _is_closed(tool, arguments):
+            return Verdict("refuse", f"{name} was refused: {_CLOSED} is hel's own and closed to the model.")
+        if rule := self._first("deny", tool, arguments):
+            return Verdict(
+                "refuse",
+                f"{name} was refused by the deny rule `{rule.text}` {_WHERE[rule.scope]}; "
+                "only taking that rule away would allow it.",
+                rule.text,
+            )
+        by_level = level_action(self.level, tool.access)
+        if by_level == "refuse":
+            return Verdict("refuse", self._refused_by_level(name, tool))
+        if rule := self._first("ask", tool, arguments):
+            return Verdict(
+                "ask",
+                f"{name} needs approval each time by the ask rule `{rule.text}` {_WHERE[rule.scope]}; "
+                "only taking that rule away would let it run unasked.",
+                rule.text,
+            )
+        if rule := self._first("allow", tool, arguments):
+            return Verdict("run", f"{name} is allowed by the rule `{rule.text}`.", rule.text)
+        approved, is_changed = self._approved(tool)
+        if approved:
+            return Verdict("run", f"{name} is allowed by the rule `{approved}`.", approved)
+        return self._by_level(by_level, tool, arguments, is_changed)
+
+    def _by_level(self, action: Action, tool: Tool, arguments: Json, is_changed: bool) -> Verdict:
+        name, rule = _name(tool), exact_rule(tool, arguments)
+        allow = f"an allow rule such as `{rule}`" if rule else "an allow rule"
+        if action == "run" and tool.access == "execute" and not getattr(tool, "sandboxed", True):
+            sentence = f"{name} has no sandbox on this system and needs approval each time"
+            return Verdict("ask", f"{sentence}; {allow} would let it run unasked.")
+        if action == "run":
+            return Verdict("run", f"{name} runs at access level {self.level}.")
+        sentence = f"{name} needs approval at access level {self.level}"
+        if is_changed:
+            sentence += " (it was approved before, but it has changed since)"
+        levels = " or ".join(levels_that_run(tool.access))
+        return Verdict(
+            "ask",
+            f"{sentence}; level {levels} or {allow} would let it run unasked.",
+            is_changed=is_changed,
+        )
+
+    def _refused_by_level(self, name: str, tool: Tool) -> str:
+        what = "writes" if tool.access == "write" else "runs something"
+        levels = " or ".join(levels_that_may(tool.access))
+        return f"{name} was refused: it {what}, and the access level is {self.level}. Level {levels} may."
+
+    def _first(self, effect: Effect, tool: Tool, arguments: Json) -> Rule | None:
+        rules = (*self._rules, *self._approvals.rules()) if effect == "allow" else self._rules
+        for rule in rules:
+            if rule.effect == effect and fits(rule, tool, arguments, self._environ):
+                return rule
+        return None
+
+    def _approved(self, tool: Tool) -> tuple[str, bool]:
+        """Return the rule under which a server's tool was approved, and whether it changed since."""
+        held = self._approvals.held_for(tool.server, tool.raw) if tool.server else ()
+        if not held:
+            return "", False
+        now = (self.identities.get(tool.server, ""), fingerprint(tool))
+        for approval in held:
+            if (approval.identity, approval.fingerprint) == now:
+                return approval.rule, False
+        return "", True
+
+    # -------------------------------------------------------------- always
+
+    def session_rule(self, tool: Tool, arguments: Json) -> str:
+        """Return the rule that "allow for this session" would add; empty when it would change nothing."""
+        rule = exact_rule(tool, arguments)
+        return rule if rule and self._first("ask", tool, arguments) is None else ""
+
+    def project_rule(self, tool: Tool, arguments: Json) -> str:
+        """Return the rule that "always in this project" would write; empty when it would change nothing."""
+        return self.session_rule(tool, arguments)
+
+    def remember(self, rule: str, scope: RuleScope, tool: Tool) -> str:
+        """Add an approval for `tool` under a rule that was offered for it.
+
+        Returns a sentence when it was not added or not saved, else "".
+        """
+        parsed = parse_rule(rule, "allow", scope)
+        if isinstance(parsed, BadRule):
+            return f"The rule `{rule}` was not added: {parsed.sentence}"
+        if not tool.server:
+            is_about = tool.raw in parsed.tools
+            return self._approvals.add(Approval(rule, scope)) if is_about else self._foreign(rule, tool)
+        if rule != exact_rule(tool, {}):
+            return self._foreign(rule, tool)
+        identity = self.identities.get(tool.server, "")
+        return self._approvals.add(Approval(rule, scope, tool.server, tool.raw, identity, fingerprint(tool)))
+
+    def _foreign(self, rule: str, tool: Tool) -> str:
+        return f"The rule `{rule}` was not added: it is not about {_name(tool)} alone."
+
+
+def _name(tool: Tool) -> str:
+    return f"`{tool.server}.{tool.raw}`" if tool.server else f"`{tool.raw}`"
+
+
+def _is_closed(tool: Tool, arguments: Json) -> bool:
+    """Return whether a built-in is pointed at hel's own folder by a path."""
+    path: Any = arguments.get("path")
+    paths = [path] if isinstance(path, str) else []
+    if tool.raw != "bash":
+        paths.append(tool.subject(arguments))
+    return any(part.casefold() == _CLOSED for each in paths for part in each.split("/"))

@@ -1,0 +1,109 @@
+"""What in a server's definition a person should look at twice before letting it run.
+
+Hints for the trust dialog; nothing is forbidden by them and nothing is safe without them. Not here: trust
+itself (trust).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+_SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh", "fish"})
+_ROOT = frozenset({"sudo", "doas", "su", "pkexec"})
+_INSTALLERS: Mapping[str, frozenset[str]] = {
+    "npx": frozenset(),
+    "bunx": frozenset(),
+    "uvx": frozenset(),
+    "pipx": frozenset({"run", "install"}),
+    "npm": frozenset({"exec", "x", "install", "i"}),
+    "pnpm": frozenset({"dlx"}),
+    "yarn": frozenset({"dlx"}),
+    "bun": frozenset({"x"}),
+    "deno": frozenset({"run"}),
+    "uv": frozenset({"run", "tool"}),
+    "pip": frozenset({"install"}),
+    "pip3": frozenset({"install"}),
+    "go": frozenset({"run", "install"}),
+    "docker": frozenset({"run", "pull"}),
+    "podman": frozenset({"run", "pull"}),
+}
+"""Programs that fetch code from the network, with the sub-commands that do (none: always)."""
+_REPLACING = re.compile(
+    r"(?:LD_PRELOAD|LD_LIBRARY_PATH|LD_AUDIT|DYLD_\w+|NODE_OPTIONS|NODE_PATH|PYTHONPATH|PYTHONSTARTUP"
+    r"|PYTHONHOME|BASH_ENV|ENV|PATH|PERL5OPT|PERL5LIB|RUBYOPT|RUBYLIB|GIT_SSH_COMMAND|JAVA_TOOL_OPTIONS)"
+)
+_DELETES = re.compile(r"\brm\s+(?:-\w+\s+)*-\w*[rRf]|\bmkfs|\bdd\s+if=|\bshred\b")
+_PIPED = re.compile(r"\b(?:curl|wget|fetch)\b[^|]{0,2000}\|\s*(?:sudo\s+)?(?:\S*/)?(?:ba|z|da)?sh\b")
+_SENSITIVE = re.compile(r"(?:^|/)\.(?:ssh|aws|gnupg|kube|docker|netrc|config/gcloud)(?:/|$)")
+
+
+def command_risks(
+    command: str,
+    args: Sequence[str],
+    env: Iterable[tuple[str, str]],
+    cwd: Path,
+    project: Path,
+) -> tuple[str, ...]:
+    """Return one phrase for each risky shape of a command, its variables filled in."""
+    words = (command, *args)
+    line = " ".join(words)
+    names = [word.rpartition("/")[2] for word in words]
+    risks: list[str] = []
+    risks += [f"runs with other rights: {name}" for name in names if name in _ROOT][:1]
+    if names[0] in _SHELLS and any(re.fullmatch(r"-\w*c\w*", arg) for arg in args):
+        risks.append(f"runs a shell command: {names[0]} -c")
+    if _DELETES.search(line):
+        risks.append("deletes files or disks")
+    if _PIPED.search(line) or (re.search(r"\b(?:curl|wget)\b", line) and "$(" in line):
+        risks.append("runs what it downloads: curl | sh")
+    risks += _installers(names)
+    risks += [f"the variable {name} changes which code runs" for name, _ in env if _REPLACING.fullmatch(name)]
+    risks += _outside(words, cwd, project)
+    return tuple(dict.fromkeys(risks))
+
+
+def url_risks(url: str) -> tuple[str, ...]:
+    """Return one phrase for each risky shape of a URL."""
+    is_local = re.match(r"http://(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?:[:/]|$)", url)
+    return ("not encrypted: http to another machine",) if url.startswith("http://") and not is_local else ()
+
+
+def _installers(names: Sequence[str]) -> list[str]:
+    found = []
+    for at, name in enumerate(names):
+        base = re.sub(r"(?:\.exe|\.cmd)$", "", name)
+        following = next((word for word in names[at + 1 :] if not word.startswith("-")), "")
+        if base in _INSTALLERS and (not _INSTALLERS[base] or following in _INSTALLERS[base]):
+            found.append(f"may download and run code from the network: {base}")
+    if any(re.fullmatch(r"python[\d.]*", name) for name in names) and "pip" in names:
+        found.append("may download and run code from the network: pip")
+    return found[:1]
+
+
+def _outside(words: Sequence[str], cwd: Path, project: Path) -> list[str]:
+    """Name paths in the arguments, and the working folder, that lie outside the project."""
+    root = os.path.realpath(project)
+    risks = []
+    if not _is_below(os.path.realpath(cwd), root):
+        risks.append(f"starts outside the project: {cwd}")
+    for word in words[1:]:
+        path = word.partition("=")[2] if word.startswith("-") and "=" in word else word
+        if not (path.startswith(("/", "~", "../")) or "/../" in path or path == ".."):
+            continue
+        real = (
+            os.path.realpath(cwd / Path(path).expanduser())
+            if path.startswith("~")
+            else os.path.realpath(cwd / path)
+        )
+        if _SENSITIVE.search(real):
+            risks.append(f"names a folder with credentials: {path[:200]}")
+        elif not _is_below(real, root):
+            risks.append(f"names a path outside the project: {path[:200]}")
+    return risks
+
+
+def _is_below(path: str, root: str) -> bool:
+    return path == root or path.startswith(root.rstrip("/") + "/")

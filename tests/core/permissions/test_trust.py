@@ -1,0 +1,267 @@
+"""Trust in the servers of a repository."""
+
+import json
+import stat
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hel_tui.core.mcp.config import load_servers
+from hel_tui.core.mcp.entries import ServerEntry
+from hel_tui.core.permissions.trust import Review, TrustStore, identity
+from hel_tui.core.store.places import Places, find_places
+
+ENVIRON = {"PATH": str(Path(sys.executable).parent), "TOKEN": "sesame-open", "HOME": "/home/ada"}
+NOTES = {"command": "python", "args": ["srv.py", "--dir", "notes"], "env": {"T": "${TOKEN}", "M": "fast"}}
+
+
+class Project:
+    """A repository with a server file, and a person's home."""
+
+    def __init__(self, root: Path) -> None:
+        self.folder = root / "p"
+        (self.folder / ".hel").mkdir(parents=True)
+        self.file = self.folder / ".hel" / "mcp.json"
+        self.places: Places = find_places({"HEL_HOME": str(root / "home")})
+        self.store = TrustStore(self.places.state)
+        (self.folder / "srv.py").write_text("one")
+
+    def write(self, **servers: Any) -> None:
+        self.file.write_text(json.dumps({"servers": servers}))
+
+    def review(self, store: TrustStore | None = None, folder: Path | None = None) -> Review[ServerEntry]:
+        """As a later start of hel would see it, unless a store is given."""
+        project = folder or self.folder
+        found = load_servers(project, self.places, environ=ENVIRON)
+        return (store or TrustStore(self.places.state)).review(found, project, ENVIRON)
+
+    def trust(self, *names: str) -> None:
+        assert self.store.remember(self.review(), names or ("notes",)) == ""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    made = Project(tmp_path)
+    made.write(notes=NOTES)
+    return made
+
+
+def names(entries: tuple[ServerEntry, ...]) -> list[str]:
+    return [entry.name for entry in entries]
+
+
+def test_a_server_of_the_project_needs_a_word_and_those_of_the_person_do_not(project: Project) -> None:
+    for path, name in (
+        (project.places.user_servers, "mine"),
+        (project.places.local_servers(project.folder), "l"),
+    ):
+        path.parent.mkdir(parents=True)
+        path.write_text(json.dumps({"servers": {name: {"command": "x"}}}))
+    review = project.review()
+    assert names(review.trusted) == ["l", "mine"] and names(review.pending) == ["notes"]
+
+
+def test_the_claim_shows_all_of_it_and_no_secret(project: Project) -> None:
+    (claim,) = project.review().claims
+    assert claim.name == "notes" and claim.scope == "project" and claim.file == str(project.file)
+    assert claim.command_line == "python srv.py --dir notes"
+    assert claim.resolved == str(Path(sys.executable).parent / "python")
+    assert claim.cwd == str(project.folder)
+    assert claim.env == (("T", "${TOKEN}"), ("M", "••••••"))
+    assert claim.changed == "" and claim.program_changed == ()
+    assert "sesame" not in str(claim)
+
+
+def test_a_long_command_line_is_whole_and_its_credentials_masked(project: Project) -> None:
+    tail = "x" * 5000
+    args = [
+        "--api-key",
+        "verysecretone",
+        "--token=verysecrettwo",
+        "ghp_abcdefghijklmnopqrstuvwxyz01",
+        "a b",
+        tail,
+    ]
+    project.write(s={"command": "srv", "args": args})
+    (claim,) = project.review().claims
+    assert claim.command_line.endswith("'a b' " + tail) and "verysecret" not in claim.command_line
+    assert "ghp_" not in claim.command_line and claim.resolved == ""
+
+
+def test_a_url_is_shown_whole_with_its_password_masked(project: Project) -> None:
+    project.write(
+        s={"url": "http://ada:hunter2@example.org/mcp?x=1", "headers": {"Authorization": "Bearer t"}}
+    )
+    (claim,) = project.review().claims
+    assert claim.command_line == "http://ada:‹redacted›@example.org/mcp?x=1"
+    assert claim.env == (("Authorization", "••••••"),) and "not encrypted" in claim.risks[0]
+
+
+def test_what_is_remembered_is_not_asked_again_and_the_record_is_private(project: Project) -> None:
+    project.trust()
+    review = project.review()
+    assert names(review.trusted) == ["notes"] and review.claims == () and review.program_changes == ()
+    record = project.places.state / "trust-servers.toml"
+    assert stat.S_IMODE(record.stat().st_mode) == 0o600
+    assert "sesame" not in record.read_text()
+
+
+def test_boxes_left_unchecked_are_not_remembered(project: Project) -> None:
+    project.write(a={"command": "x"}, b={"command": "y"})
+    project.trust("a")
+    review = project.review()
+    assert names(review.trusted) == ["a"] and names(review.pending) == ["b"]
+
+
+def test_one_added_newline_asks_again_and_says_that_the_definition_is_the_same(project: Project) -> None:
+    project.trust()
+    project.file.write_bytes(project.file.read_bytes() + b"\n")
+    (claim,) = project.review().claims
+    assert "the definition of this server did not" in claim.changed
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"args": ["other.py"]}, {"env": {"T": "x"}}, {"cwd": "sub"}, {"command": "/bin/sh"}, {"timeout": 5}],
+)
+def test_any_change_of_the_definition_asks_again_with_a_diff(
+    project: Project, change: dict[str, Any]
+) -> None:
+    project.trust()
+    project.write(notes={**NOTES, **change})
+    review = project.review()
+    assert review.trusted == ()
+    (claim,) = review.claims
+    assert claim.changed.startswith("--- approved\n+++ now\n")
+    added = "".join(line for line in claim.changed.splitlines()[3:] if line.startswith("+"))
+    (value,) = (json.dumps(value).strip("{}[]") for value in change.values())
+    assert value in added
+
+
+def test_a_changed_secret_asks_again_without_showing_it(project: Project) -> None:
+    project.write(notes={**NOTES, "env": {"API_TOKEN": "verysecretone"}})
+    project.trust()
+    project.write(notes={**NOTES, "env": {"API_TOKEN": "verysecrettwo"}})
+    (claim,) = project.review().claims
+    assert claim.changed == "# a masked value changed" and "verysecret" not in str(claim)
+    assert "verysecret" not in (project.places.state / "trust-servers.toml").read_text()
+
+
+def test_a_definition_that_moved_to_the_other_file_asks_again(project: Project) -> None:
+    project.trust()
+    project.file.rename(project.folder / ".mcp.json")
+    (claim,) = project.review().claims
+    assert "it was approved in" in claim.changed
+
+
+def test_a_changed_program_is_pointed_out_once_and_the_server_stays_trusted(project: Project) -> None:
+    project.trust()
+    (project.folder / "srv.py").write_text("two")
+    store = TrustStore(project.places.state)
+    review = project.review(store)
+    assert names(review.trusted) == ["notes"] and review.program_changes == (("notes", ("srv.py",)),)
+    assert store.note_programs(review) == ""
+    assert project.review().program_changes == ()
+
+
+def test_a_changed_program_is_also_named_when_the_definition_is_asked_about(project: Project) -> None:
+    project.trust()
+    (project.folder / "srv.py").write_text("two")
+    project.write(notes={**NOTES, "timeout": 5})
+    (claim,) = project.review().claims
+    assert claim.program_changed == ("srv.py",)
+
+
+def test_programs_are_found_as_command_option_and_module(project: Project) -> None:
+    for name in ("run.sh", "conf.json", "pkg/__main__.py"):
+        (project.folder / name).parent.mkdir(exist_ok=True)
+        (project.folder / name).write_text("one")
+    project.write(
+        notes={"command": "./run.sh", "args": ["-m", "pkg", "--config=conf.json", "/etc/hosts", "nope"]}
+    )
+    project.trust()
+    for name in ("run.sh", "conf.json", "pkg/__main__.py"):
+        (project.folder / name).write_text("two")
+    assert project.review().program_changes == (("notes", ("conf.json", "pkg/__main__.py", "run.sh")),)
+
+
+def test_allowed_once_is_allowed_until_the_process_ends_or_the_file_changes(project: Project) -> None:
+    project.store.allow_once(project.review(project.store), ["notes"])
+    assert names(project.review(project.store).trusted) == ["notes"]
+    assert names(project.review().pending) == ["notes"]
+    project.file.write_bytes(project.file.read_bytes() + b" ")
+    assert names(project.review(project.store).pending) == ["notes"]
+
+
+def test_what_is_remembered_is_what_was_shown_not_what_the_file_says_by_then(project: Project) -> None:
+    review = project.review()
+    project.write(notes={"command": "evil"})
+    assert project.store.remember(review, ["notes"]) == ""
+    assert names(project.review().pending) == ["notes"]
+
+
+def test_trust_is_for_one_folder_by_whatever_path_it_is_reached(project: Project, tmp_path: Path) -> None:
+    project.trust()
+    link = tmp_path / "link"
+    link.symlink_to(project.folder)
+    copy = tmp_path / "copy"
+    (copy / ".hel").mkdir(parents=True)
+    (copy / ".hel" / "mcp.json").write_bytes(project.file.read_bytes())
+    below = project.folder / "sub"
+    (below / ".hel").mkdir(parents=True)
+    (below / ".hel" / "mcp.json").write_bytes(project.file.read_bytes())
+    assert names(project.review(folder=link).trusted) == ["notes"]
+    assert names(project.review(folder=copy).pending) == ["notes"]
+    assert names(project.review(folder=below).pending) == ["notes"]
+
+
+def test_a_server_that_is_off_and_not_trusted_is_neither_asked_about_nor_trusted(project: Project) -> None:
+    project.write(notes={**NOTES, "disabled": True})
+    review = project.review()
+    assert review.trusted == () and review.pending == () and names(review.off) == ["notes"]
+
+
+def test_after_an_answer_the_review_counts_the_allowed_as_trusted(project: Project) -> None:
+    project.write(a={"command": "x"}, b={"command": "y"})
+    rest = project.review().without({"a"})
+    assert names(rest.trusted) == ["a"] and names(rest.pending) == ["b"] and rest.claims[0].name == "b"
+
+
+def test_approval_can_be_withdrawn(project: Project) -> None:
+    project.trust()
+    assert project.store.forget(project.folder, ["notes"]) == ""
+    assert names(project.review(project.store).pending) == ["notes"]
+
+
+def test_a_damaged_record_trusts_nothing(project: Project) -> None:
+    project.trust()
+    (project.places.state / "trust-servers.toml").write_text("nonsense [")
+    assert names(project.review().pending) == ["notes"]
+    project.trust()
+    assert names(project.review().trusted) == ["notes"]
+
+
+def test_when_trust_cannot_be_saved_it_holds_for_this_run_and_is_said(project: Project) -> None:
+    project.places.state.parent.mkdir(exist_ok=True)
+    project.places.state.write_text("a file in the way")
+    review = project.review(project.store)
+    assert "not saved" in project.store.remember(review, ["notes"])
+    assert names(project.review(project.store).trusted) == ["notes"]
+
+
+def test_the_home_folder_is_no_project(project: Project) -> None:
+    environ = {**ENVIRON, "HOME": str(project.folder)}
+    found = load_servers(project.folder, project.places, environ=environ)
+    (claim,) = project.store.review(found, project.folder, environ).claims
+    assert "home folder" in claim.risks[0]
+
+
+def test_the_identity_of_a_server_is_its_file_and_definition(project: Project) -> None:
+    (one,) = project.review().pending
+    project.write(notes=dict(reversed(NOTES.items())))
+    (same,) = project.review().pending
+    project.write(notes={**NOTES, "command": "x"})
+    (other,) = project.review().pending
+    assert identity(one) == identity(same) != identity(other)
