@@ -38,7 +38,6 @@ class Hello:
     capabilities: Json
     name: str = ""
     """Its own name and version, for display only."""
-    instructions: str = ""
     ignored_probe: bool = False
 
     def offers(self, kind: str) -> bool:
@@ -105,7 +104,6 @@ def _adopt(session: Session, raw: Json) -> Hello | Literal[False]:
         era="stateless",
         capabilities=capabilities if isinstance(capabilities, dict) else {},
         name=_name(session.server_info.model_dump() if session.server_info else {}),
-        instructions=_text(raw.get("instructions")),
     )
 
 
@@ -135,7 +133,6 @@ async def _accept(session: Session, raw: Json, ignored_probe: bool) -> Hello:
         era="handshake",
         capabilities=capabilities,
         name=_name(info),
-        instructions=_text(raw.get("instructions")),
         ignored_probe=ignored_probe,
     )
 

@@ -10,6 +10,7 @@ import contextlib
 import json
 import os
 import signal
+import threading
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -33,21 +34,25 @@ class Leftover:
 
 
 class RunRecord:
-    """The servers that this hel process has running."""
+    """The servers that this hel process has running. Its methods write a file: call them in a thread."""
 
     def __init__(self, state_dir: Path) -> None:
         self._path = state_dir / FOLDER / f"{os.getpid()}.json"
         self._running: dict[int, Leftover] = {}
+        self._lock = threading.Lock()
 
     def add(self, server: str, pid: int, command_line: str) -> None:
         """Write down a started server."""
-        self._running[pid] = Leftover(server, pid, _created(pid), command_line)
-        self._write()
+        one = Leftover(server, pid, _created(pid), command_line)
+        with self._lock:
+            self._running[pid] = one
+            self._write()
 
     def remove(self, pid: int) -> None:
         """It has ended."""
-        if self._running.pop(pid, None) is not None:
-            self._write()
+        with self._lock:
+            if self._running.pop(pid, None) is not None:
+                self._write()
 
     def _write(self) -> None:
         if not self._running:

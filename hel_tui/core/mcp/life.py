@@ -83,8 +83,8 @@ class Life:
     resolved: str = ""
     left: str = ""
     """How the process ended by itself; empty when hel ended it."""
-    signs: int = 0
-    """Bytes seen on stderr: a sign of life."""
+    stderr_bytes: int = 0
+    """How much it has written to stderr: a sign of life."""
     noise: list[str] = field(default_factory=list)
     _launch: Launch | None = None
     _env_names: tuple[str, ...] = ()
@@ -116,7 +116,7 @@ class Life:
         draining = asyncio.create_task(self._drain(process), name=f"mcp-stderr-{self.entry.name}")
         line = self.ground.mask(command_line(launch))
         self.ground.guard.watch(process.pid)
-        self.ground.record.add(self.entry.name, process.pid, line)
+        noting = asyncio.create_task(self._note(process.pid, line))
         self.log.remark(f"started, pid {process.pid}: {line}")
         self.hooks.on_started(process.pid)
         grace = FAILED_GRACE
@@ -128,8 +128,14 @@ class Life:
         finally:
             self._connection = None
             await self._end(process, grace)
+            await noting
+            await in_thread(lambda: self.ground.record.remove(process.pid), "hel-record")
             await draining
             self.log.remark(f"ended: {process.exit or 'it does not react to SIGKILL'}")
+
+    async def _note(self, pid: int, line: str) -> None:
+        record, server = self.ground.record, self.entry.name
+        await in_thread(lambda: record.add(server, pid, line), "hel-record")
 
     async def _prepare(self) -> tuple[Launch, dict[str, str]]:
         from hel_tui.core.mcp.expand import expand_launch
@@ -184,7 +190,6 @@ class Life:
         self.left = "" if process.stopping else str(process.exit or "")
         for pid in (process.pid, *await process.look_for_helpers()):
             self.ground.guard.forget(pid)
-        self.ground.record.remove(process.pid)
         process.close()
 
     # ------------------------------------------------------------------- streams
@@ -198,7 +203,7 @@ class Life:
             if not data:
                 intake.close()
                 return
-            self.signs += len(data)
+            self.stderr_bytes += len(data)
             intake.feed(data)
             await asyncio.sleep(0)
 

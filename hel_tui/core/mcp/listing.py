@@ -14,6 +14,8 @@ from hel_tui.core.vocabulary import Json
 
 MAX_PAGES = 50
 MAX_TOOLS = 10_000
+MAX_DEPTH = 100
+"""How deep a tool may be nested."""
 
 Ask = Callable[[Json], Awaitable[Json]]
 """Sends `tools/list` with these params."""
@@ -80,6 +82,8 @@ def _judge(item: Any, names: set[str]) -> ToolSpec:
         return _refused("", "it has no name")
     if raw in names:
         return _refused(raw, "the server lists this name twice")
+    if not _is_shallow(item, MAX_DEPTH):
+        return _refused(raw, "it is nested too deeply")
     names.add(raw)
     description = item.get("description")
     annotations = item.get("annotations")
@@ -92,6 +96,14 @@ def _judge(item: Any, names: set[str]) -> ToolSpec:
         problem=problem,
         note=note,
     )
+
+
+def _is_shallow(value: Any, depth: int) -> bool:
+    """True if `value` is nested at most `depth` deep, so that nothing later breaks on it."""
+    if not isinstance(value, dict | list):
+        return True
+    inner = value.values() if isinstance(value, dict) else value
+    return depth > 0 and all(_is_shallow(one, depth - 1) for one in inner)
 
 
 def _refused(raw: str, problem: str) -> ToolSpec:

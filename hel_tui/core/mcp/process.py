@@ -19,6 +19,7 @@ from pathlib import Path
 
 from hel_tui.core.mcp.faults import ServerFault
 from hel_tui.core.mcp.pipes import PipeReader, PipeWriter
+from hel_tui.core.mcp.threads import in_thread
 
 GRACE = 2.0
 """Seconds between closing stdin, SIGTERM and SIGKILL."""
@@ -89,7 +90,7 @@ class ServerProcess:
     async def look_for_helpers(self) -> frozenset[int]:
         """Note the processes this one started, so that none outlives it. Returns their pids."""
         if self.exit is None:
-            found = await asyncio.to_thread(_descendants, self.pid)
+            found = await in_thread(lambda: _descendants(self.pid), "hel-helpers")
             self._helpers.update(found)
         return frozenset(self._helpers)
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Protocol
 
-from hel_tui.core.mcp.messages import clean_surrogates, kind_of
+from hel_tui.core.mcp.messages import kind_of
 from hel_tui.core.vocabulary import Json, Outcome
 
 MAX_BINARY = 32 * 1024 * 1024
@@ -53,15 +53,12 @@ def to_outcome(server: str, tool: str, result: Json, files: ResultFiles) -> Outc
 
     `text` is inside an envelope that says whose data it is, `full` is the whole text without it.
     """
-    result = clean_surrogates(result)
     saved: list[Path] = []
-    blocks = _blocks(result)
-    parts = [text for text in (_block(block, tool, files, saved) for block in blocks) if text]
-    structured = _structured(result.get("structuredContent"), blocks)
-    if structured:
-        parts.append(structured)
     failed = result.get("isError") is True
-    text = "\n".join(parts)
+    try:
+        text = _whole_text(result, tool, files, saved)
+    except RecursionError:
+        text = "[the result is nested too deeply to be shown]"
     if not text:
         text = "(failed without text)" if failed else "(no output)"
         return Outcome(text, failed=failed, full=text)
@@ -71,6 +68,13 @@ def to_outcome(server: str, tool: str, result: Json, files: ResultFiles) -> Outc
     return Outcome(
         envelope(server, tool, spilled.text, failed=failed), failed=failed, full=text, saved=tuple(saved)
     )
+
+
+def _whole_text(result: Json, tool: str, files: ResultFiles, saved: list[Path]) -> str:
+    blocks = _blocks(result)
+    parts = [_block(block, tool, files, saved) for block in blocks]
+    parts.append(_structured(result.get("structuredContent"), blocks))
+    return "\n".join(part for part in parts if part)
 
 
 def envelope(server: str, tool: str, text: str, *, failed: bool = False) -> str:

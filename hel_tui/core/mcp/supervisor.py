@@ -10,26 +10,22 @@ from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING
 
 from hel_tui.core.mcp.arguments import warm_up
+from hel_tui.core.mcp.calling import Calls
 from hel_tui.core.mcp.catalogue import Catalogue, ListChange
 from hel_tui.core.mcp.entries import ServerEntry
-from hel_tui.core.mcp.faults import CallFault, ServerFault
+from hel_tui.core.mcp.faults import ServerFault
 from hel_tui.core.mcp.life import Ground, Life, LifeHooks
 from hel_tui.core.mcp.listing import Listing
-from hel_tui.core.mcp.logs import LogStore
-from hel_tui.core.mcp.patience import Backoff, Breaker
+from hel_tui.core.mcp.logs import LINE_LENGTH, LogStore
+from hel_tui.core.mcp.patience import Backoff
+from hel_tui.core.mcp.starting import watch_start
 from hel_tui.core.mcp.status import Status
 from hel_tui.core.mcp.threads import in_thread
 from hel_tui.core.protocol import Event, Notice, Phase, ServerFailure, Severity
-from hel_tui.core.vocabulary import Json, ProgressFn
 
 if TYPE_CHECKING:
     from hel_tui.core.mcp.connection import ConnectionHooks
     from hel_tui.core.mcp.handshake import Hello
-
-QUIET_START = 10.0
-"""Seconds without a sign of life, at least, after which a slow start is given up."""
-HELPERS_GAP = 5.0
-"""Seconds between two looks at what a server has started."""
 
 
 class Supervisor:
@@ -55,7 +51,7 @@ class Supervisor:
         self._on_settled = on_settled
         self._life: Life | None = None
         self._backoff = Backoff()
-        self._breaker = Breaker()
+        self._calls = Calls(entry.name, self.status, ground.clock)
         self._wake = asyncio.Event()
         self._due = False
         """True when a start is asked for."""
@@ -64,7 +60,7 @@ class Supervisor:
         self._closing = asyncio.Event()
         self._ready_at: float | None = None
         self._starts = 0
-        self._looked = 0.0
+        self._watching: asyncio.Task[None] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._task: asyncio.Task[None] | None = None
 
@@ -85,7 +81,7 @@ class Supervisor:
         if self._closing.is_set():
             return
         self._due = True
-        self._backoff, self._breaker = Backoff(), Breaker()
+        self._backoff = Backoff()
         self._end_life()
         self.status.enter("restarting" if self._life is not None else "starting", "by hand")
         self._wake.set()
@@ -170,11 +166,12 @@ class Supervisor:
         self.status.enter("restarting" if again else "starting", self.status.reason if again else "")
         hooks = LifeHooks(self._connection_hooks, self._started, self._noise, self._latency)
         life = self._life = Life(self.entry, self._ground, self.log, hooks)
-        watching = asyncio.create_task(self._watch_start(life))
+        self._watching = asyncio.create_task(watch_start(life, self.entry.startup_timeout, self._slow))
         try:
             fault = await life.run()
         finally:
-            watching.cancel()
+            self._watching.cancel()
+            self._calls.close()
             self._life = None
             self.status.pid = 0
         self._backoff.lived(self._seconds_ready())
@@ -207,31 +204,6 @@ class Supervisor:
         self._notice("error", f"{sentence[:1].upper()}{sentence[1:]}".rstrip(".") + ".")
         self._settle()
 
-    async def _watch_start(self, life: Life) -> None:
-        """Say that a start is slow; end one that shows no sign of life for long."""
-        loop = asyncio.get_running_loop()
-        began, limit = loop.time(), self.entry.startup_timeout
-        await asyncio.sleep(limit)
-        moved, signs = loop.time(), await self._signs(life)
-        while self._ready_at is None:
-            self.status.enter(self.status.phase, f"slow: {loop.time() - began:.0f} s")
-            self._settle()
-            await asyncio.sleep(1.0)
-            now = await self._signs(life)
-            if now != signs:
-                moved, signs = loop.time(), now
-            elif loop.time() - moved > max(limit, QUIET_START):
-                waited = f"no answer to initialize within {loop.time() - began:.0f} s and no sign of life"
-                await life.stop(waited)
-
-    async def _signs(self, life: Life) -> tuple[int, float]:
-        """What moves when a starting server does something: bytes on stderr, processor time."""
-        process = life.process
-        if process is None:
-            return life.signs, 0.0
-        seconds = await in_thread(lambda: _processor_seconds(process.pid), "hel-signs")
-        return life.signs, round(seconds, 1)
-
     # -------------------------------------------------------------- what life tells
 
     def _connection_hooks(self) -> ConnectionHooks:
@@ -243,18 +215,25 @@ class Supervisor:
         self.status.pid = pid
         self.status.enter(self.status.phase, self.status.reason)
 
+    def _slow(self, reason: str) -> None:
+        self.status.enter(self.status.phase, reason)
+        self._settle()
+
     def _ready(self, hello: Hello, listing: Listing) -> None:
         life = self._life
         if life is None:
             return
+        if self._watching is not None:
+            self._watching.cancel()
         self._ready_at = self._ground.clock.monotonic()
-        self._breaker = Breaker()
+        self._calls.open(life)
         self._background(life.remember(hello))
         self.status.protocol = hello.version
         change = self._offer(listing)
         if self._starts > 1:
             self._tell_change(change)
         self.failure = None
+        self.log.remark(f"ready: {hello.name or 'a server without a name'}, protocol {hello.version}")
         self.status.enter("ready", _cut(listing))
         self._background(life.look_for_helpers())
         self._background(in_thread(warm_up, "hel-import-schema"))
@@ -269,7 +248,7 @@ class Supervisor:
         self.status.enter("degraded", f"the changed tool list could not be read: {why}")
 
     def _offer(self, listing: Listing) -> ListChange:
-        change = self._catalogue.replace(self.entry, listing, self.call)
+        change = self._catalogue.replace(self.entry, listing, self._calls.call)
         rows = self._catalogue.rows()
         self.status.tools = sum(1 for row in rows if row.server == self.entry.name and not row.reason)
         return change
@@ -290,7 +269,7 @@ class Supervisor:
         self._notice("warning" if change.loaded else "info", f"Its tools changed. {'; '.join(parts)}.")
 
     def _logged(self, level: str, text: str) -> None:
-        self.log.remark(self._ground.mask(f"[{level}] {text}"))
+        self.log.remark(self._ground.mask(f"[{level}] {text[: 2 * LINE_LENGTH]}"))
 
     def _noise(self, text: str) -> None:
         self.status.noise += 1
@@ -310,69 +289,6 @@ class Supervisor:
             self.settled.set()
             self._on_settled()
 
-    # ---------------------------------------------------------------------- calls
-
-    async def call(self, raw: str, arguments: Json, on_progress: ProgressFn) -> Json:
-        """Call a tool and return its raw result. Raises CallFault with a sentence for the model."""
-        life, now = self._life, self._ground.clock.monotonic()
-        if life is None or self._ready_at is None:
-            raise CallFault("unavailable", self._why_not())
-        left = self._breaker.seconds_left(now)
-        if left > 0:
-            raise CallFault(
-                "unavailable",
-                f'The server "{self.entry.name}" failed {self._breaker.failures} times in a row; calls to it '
-                f"are paused for {left:.0f} s more. The call was not made.",
-            )
-        try:
-            result = await life.call(raw, arguments, on_progress)
-        except CallFault as fault:
-            self._judge(fault)
-            raise
-        except asyncio.CancelledError:
-            self._breaker.abandoned()
-            raise
-        self._recovered()
-        if now - self._looked > HELPERS_GAP:
-            self._looked = now
-            self._background(life.look_for_helpers())
-        return result
-
-    def _judge(self, fault: CallFault) -> None:
-        if fault.kind not in ("timeout", "lost"):
-            self._recovered()
-            return
-        now = self._ground.clock.monotonic()
-        self._breaker.failed(now)
-        if self._breaker.is_open(now) and self.status.phase == "ready":
-            self.status.enter("degraded", f"{self._breaker.failures} calls in a row failed; calls are paused")
-
-    def _recovered(self) -> None:
-        if self._breaker.failures and self.status.phase == "degraded":
-            self.status.enter("ready")
-        self._breaker.answered()
-
-    def _why_not(self) -> str:
-        state = "disconnected" if self.status.phase == "failed" else self.status.phase
-        why = f" ({self.status.reason})" if self.status.reason else ""
-        then = "Try again in a moment." if state in ("restarting", "starting") else "The user can restart it."
-        return f'The server "{self.entry.name}" is {state}{why}. The call was not made. {then}'
-
 
 def _cut(listing: Listing) -> str:
     return f"list cut: {listing.cut}" if listing.cut else ""
-
-
-def _processor_seconds(pid: int) -> float:
-    """Processor time of a process and all it started."""
-    import psutil
-
-    total = 0.0
-    try:
-        leader = psutil.Process(pid)
-        for process in (leader, *leader.children(recursive=True)):
-            times = process.cpu_times()
-            total += times.user + times.system
-    except psutil.Error:
-        pass
-    return total

@@ -128,7 +128,7 @@ async def test_a_slow_start_is_shown_as_slow_and_still_becomes_ready(bench: Any)
 
 
 async def test_a_start_that_shows_no_sign_of_life_is_ended(bench: Any, monkeypatch: Any) -> None:
-    monkeypatch.setattr("hel_tui.core.mcp.supervisor.QUIET_START", 0.2)
+    monkeypatch.setattr("hel_tui.core.mcp.starting.QUIET", 0.2)
     await bench.start("life:silent", startup_timeout=0.2)
     await until(lambda: bench.status().phase == "failed")
     assert "no sign of life" in bench.status().reason

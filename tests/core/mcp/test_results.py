@@ -150,3 +150,10 @@ def test_no_result_is_odd_enough_to_raise(
 def test_no_bytes_make_the_image_size_raise(data: bytes) -> None:
     for head in (b"", b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n", b"RIFF0000WEBPVP8X", b"GIF89a"):
         image_size(head + data)
+
+
+def test_a_result_nested_without_end_is_said_and_does_not_raise(files: SessionFiles) -> None:
+    deep: Any = "x"
+    for _ in range(20_000):
+        deep = [deep]
+    assert "nested too deeply" in convert(files, {"content": [], "structuredContent": deep}).text

@@ -1,0 +1,89 @@
+"""The way of a call to a server: refused while it is away or failing, judged by how it ended.
+
+Not here: the call itself (connection), what the model reads of it (tool, results).
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from hel_tui.core.mcp.clock import Clock
+from hel_tui.core.mcp.faults import CallFault
+from hel_tui.core.mcp.life import Life
+from hel_tui.core.mcp.patience import Breaker
+from hel_tui.core.mcp.status import Status
+from hel_tui.core.vocabulary import Json, ProgressFn
+
+HELPERS_GAP = 5.0
+"""Seconds between two looks at what a server has started."""
+
+
+class Calls:
+    """Passes calls on to the life that is ready, if there is one."""
+
+    def __init__(self, server: str, status: Status, clock: Clock) -> None:
+        self._server = server
+        self._status = status
+        self._clock = clock
+        self._breaker = Breaker()
+        self._life: Life | None = None
+        self._looked = 0.0
+        self._looking: asyncio.Task[None] | None = None
+
+    def open(self, life: Life) -> None:
+        """The server is ready: calls go to this life, and earlier failures are forgotten."""
+        self._life = life
+        self._breaker = Breaker()
+
+    def close(self) -> None:
+        """The server is away."""
+        self._life = None
+
+    async def call(self, raw: str, arguments: Json, on_progress: ProgressFn) -> Json:
+        """Call a tool and return its raw result. Raises CallFault with a sentence for the model."""
+        life, now = self._life, self._clock.monotonic()
+        if life is None:
+            raise CallFault("unavailable", self._why_not())
+        left = self._breaker.seconds_left(now)
+        if left > 0:
+            raise CallFault(
+                "unavailable",
+                f'The server "{self._server}" failed {self._breaker.failures} times in a row; calls to it '
+                f"are paused for {left:.0f} s more. The call was not made.",
+            )
+        try:
+            result = await life.call(raw, arguments, on_progress)
+        except CallFault as fault:
+            self._judge(fault)
+            raise
+        except asyncio.CancelledError:
+            self._breaker.abandoned()
+            raise
+        self._recovered()
+        if now - self._looked > HELPERS_GAP:
+            self._looked = now
+            self._looking = asyncio.create_task(life.look_for_helpers())
+        return result
+
+    def _judge(self, fault: CallFault) -> None:
+        if fault.kind not in ("timeout", "lost"):
+            self._recovered()
+            return
+        now = self._clock.monotonic()
+        self._breaker.failed(now)
+        if self._breaker.is_open(now) and self._status.phase == "ready":
+            self._status.enter(
+                "degraded", f"{self._breaker.failures} calls in a row failed; calls are paused"
+            )
+
+    def _recovered(self) -> None:
+        if self._breaker.failures and self._status.phase == "degraded":
+            self._status.enter("ready")
+        self._breaker.answered()
+
+    def _why_not(self) -> str:
+        phase, reason = self._status.phase, self._status.reason
+        state = "disconnected" if phase == "failed" else phase
+        why = f" ({reason})" if reason else ""
+        then = "Try again in a moment." if phase in ("restarting", "starting") else "The user can restart it."
+        return f'The server "{self._server}" is {state}{why}. The call was not made. {then}'
