@@ -45,26 +45,17 @@ class BadJson(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
-    """A member of an object or list: where its key (or value) begins and its value begins and ends."""
-
-    start: int
-    value: int
-    end: int
-
-
-@dataclass(frozen=True, slots=True)
 class Parsed:
     text: str
     value: Any
-    spans: dict[Path, Span]
-    """By path of keys and list indexes, for the upper levels; the root is `()`."""
+    starts: dict[Path, int]
+    """Offsets of members of the upper levels, by path of keys and list indexes; the root is `()`."""
 
     def place(self, path: Path) -> tuple[int, int]:
         """Return line and column of the member at `path`, or of the nearest one above it that exists."""
-        while path not in self.spans:
+        while path not in self.starts:
             path = path[:-1]
-        return line_and_column(self.text, self.spans[path].start)
+        return line_and_column(self.text, self.starts[path])
 
 
 def line_and_column(text: str, offset: int) -> tuple[int, int]:
@@ -100,19 +91,18 @@ class _Reader:
     def __init__(self, text: str) -> None:
         self.text = text
         self.at = 0
-        self.spans: dict[Path, Span] = {}
+        self.starts: dict[Path, int] = {}
 
     def document(self) -> Parsed:
         self._skip()
         if self.at == len(self.text):
             raise self._bad("the file is empty.")
-        start = self.at
+        self.starts[()] = self.at
         value = self._value(())
-        self.spans[()] = Span(start, start, self.at)
         self._skip()
         if self.at < len(self.text):
             raise self._bad(f"{self._here()} after the end of the document.")
-        return Parsed(self.text, value, self.spans)
+        return Parsed(self.text, value, self.starts)
 
     def _value(self, path: Path) -> Any:
         first = self.text[self.at : self.at + 1]
@@ -143,23 +133,22 @@ class _Reader:
                 raise self._bad(f'expected ":" after "{name}", found {self._here()}.')
             self.at += 1
             self._skip()
-            starts[name], value = start, self.at
+            starts[name] = start
+            self._remember((*path, name), start)
             members[name] = self._value((*path, name))
-            self._remember((*path, name), start, value)
         return members
 
     def _list(self, path: Path) -> list[Any]:
         items: list[Any] = []
         self.at += 1
         while not self._closed("]", first=not items, what="list"):
-            start = self.at
+            self._remember((*path, len(items)), self.at)
             items.append(self._value((*path, len(items))))
-            self._remember((*path, len(items) - 1), start, start)
         return items
 
-    def _remember(self, path: Path, start: int, value: int) -> None:
+    def _remember(self, path: Path, start: int) -> None:
         if len(path) <= _PLACED_DEPTH:
-            self.spans[path] = Span(start, value, self.at)
+            self.starts[path] = start
 
     def _closed(self, end: str, *, first: bool, what: str) -> bool:
         """Move to the next member, over the comma, or past the end; return whether it was the end."""
