@@ -81,10 +81,10 @@ class Catalogue:
     # --------------------------------------------------------------- generations
 
     def replace(self, entry: ServerEntry, listing: Listing, call: Caller) -> ListChange:
-        """Put a complete new generation in the place of the old one and say what changed."""
-        before = self._servers.get(entry.name, ())
+        """Put a complete new generation in the place of the old one and say what changed (first: nothing)."""
+        before = self._servers.get(entry.name)
         after = self._build(entry, listing, call)
-        change = _compare(before, after, self._loaded)
+        change = ListChange() if before is None else _compare(before, after, self._loaded)
         self._servers[entry.name] = after
         if entry.always_load:
             self._always.add(entry.name)

@@ -74,10 +74,14 @@ class Host:
     # ------------------------------------------------------------------ commands
 
     def start(self, entries: Iterable[ServerEntry]) -> None:
-        """Start servers in parallel and return at once. A name that is known already is started anew."""
+        """Start servers in parallel and return at once.
+
+        A name that is known already is started anew, with the entry given now.
+        """
         for entry in sorted(entries, key=lambda one: one.name):
             known = self._supervisors.get(entry.name)
             if known is not None:
+                known.adopt(entry)
                 known.restart()
                 continue
             supervisor = Supervisor(

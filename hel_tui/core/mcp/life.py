@@ -67,6 +67,8 @@ class LifeHooks:
     connection: Callable[[], ConnectionHooks]
     on_started: Callable[[int], None]
     """The process runs; its pid."""
+    on_lost: Callable[[], None]
+    """The connection is over; ending what is left of the process may take a while."""
     on_noise: Callable[[str], None]
     on_latency: Callable[[float], None]
 
@@ -127,6 +129,7 @@ class Life:
             grace = self.ground.grace
         finally:
             self._connection = None
+            self.hooks.on_lost()
             await self._end(process, grace)
             await noting
             await in_thread(lambda: self.ground.record.remove(process.pid), "hel-record")

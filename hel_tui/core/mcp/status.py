@@ -19,7 +19,7 @@ class Status:
     """What a screen shows of one server."""
 
     def __init__(self, entry: ServerEntry, emit: Callable[[Event], None], clock: Clock) -> None:
-        self._entry = entry
+        self.entry = entry
         self._emit = emit
         self._clock = clock
         self._timer: asyncio.TimerHandle | None = None
@@ -37,11 +37,11 @@ class Status:
     def snapshot(self) -> ServerChanged:
         """The state as an event."""
         return ServerChanged(
-            name=self._entry.name,
+            name=self.entry.name,
             phase=self.phase,
             reason=self.reason,
-            scope=self._entry.scope,
-            transport=self._entry.transport,
+            scope=self.entry.scope,
+            transport=self.entry.transport,
             tools=self.tools,
             protocol=self.protocol,
             latency=self.latency,

@@ -76,6 +76,10 @@ class Supervisor:
             self._settle()
         self._task = asyncio.create_task(self._supervise(), name=f"mcp-{self.entry.name}")
 
+    def adopt(self, entry: ServerEntry) -> None:
+        """Use this definition from the next start on."""
+        self.entry = self.status.entry = entry
+
     def restart(self) -> None:
         """End it if it runs and start it, whatever happened before."""
         if self._closing.is_set():
@@ -164,7 +168,7 @@ class Supervisor:
         self.status.restarts = self._starts - 1
         again = self._backoff.attempt > 0 or self.status.phase == "restarting"
         self.status.enter("restarting" if again else "starting", self.status.reason if again else "")
-        hooks = LifeHooks(self._connection_hooks, self._started, self._noise, self._latency)
+        hooks = LifeHooks(self._connection_hooks, self._started, self._lost, self._noise, self._latency)
         life = self._life = Life(self.entry, self._ground, self.log, hooks)
         self._watching = asyncio.create_task(watch_start(life, self.entry.startup_timeout, self._slow))
         try:
@@ -214,6 +218,11 @@ class Supervisor:
     def _started(self, pid: int) -> None:
         self.status.pid = pid
         self.status.enter(self.status.phase, self.status.reason)
+
+    def _lost(self) -> None:
+        self._calls.close()
+        if self.status.phase in ("ready", "degraded") and not self._closing.is_set():
+            self.status.enter("restarting" if self.entry.reconnect else "failed", "disconnected")
 
     def _slow(self, reason: str) -> None:
         self.status.enter(self.status.phase, reason)
