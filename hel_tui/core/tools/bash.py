@@ -110,9 +110,10 @@ class Bash(Builtin):
         out, err = Bounded(KEPT_OUTPUT), Bounded(KEPT_OUTPUT)
         told = _progress(invocation, out)
         if sandboxed:
-            argv = self._sandbox.enter(argv)
+            self._sandbox.enter()
         try:
             if sandboxed:
+                argv = await in_thread(lambda: self._sandbox.wrap(argv))
                 env = {**env, **self._sandbox.environment}
             code = await run_program(
                 argv,

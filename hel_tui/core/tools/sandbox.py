@@ -56,16 +56,11 @@ class Sandbox:
         """Whether leaving the sandbox ends every process in it, whatever its group."""
         return sys.platform != "darwin"
 
-    def enter(self, argv: Sequence[str]) -> list[str]:
-        """The command line that runs `argv` inside, in the project's folder. Raises OSError.
-
-        `leave` must follow when the command has ended.
-        """
+    def enter(self) -> None:
+        """A command is about to run inside; `leave` must follow when it has ended."""
         if not self._inside:
             self._covers_nothing = not os.path.lexists(self._workspace.project / CLOSED_NAME)
-        line = self._wrap(argv)
         self._inside += 1
-        return line
 
     def leave(self) -> None:
         """Remove the empty folder a cover was mounted on, if `.hel` was not there before."""
@@ -74,7 +69,10 @@ class Sandbox:
             with contextlib.suppress(OSError):
                 (self._workspace.project / CLOSED_NAME).rmdir()
 
-    def _wrap(self, argv: Sequence[str]) -> list[str]:
+    def wrap(self, argv: Sequence[str]) -> list[str]:
+        """The command line that runs `argv` inside, in the project's folder. Looks for nested `.hel`
+        folders, so it may take a moment. Raises OSError.
+        """
         if self._program is None:
             raise FileNotFoundError(2, "no sandbox on this system")
         if sys.platform == "darwin":

@@ -18,8 +18,11 @@ from hel_tui.core.tools.processes import Bounded
 from hel_tui.core.vocabulary import Invocation, Outcome
 
 PATIENCE = 20.0
-SETSID = f"{sys.executable} -c 'import os, sys; os.setsid(); os.execvp(sys.argv[1], sys.argv[1:])'"
-"""Runs a program outside the process group of its parent."""
+SETSID = (
+    f"{sys.executable} -c 'import os, sys; os.setsid(); os.mkdir(sys.argv[1]);"
+    " os.execvp(sys.argv[2], sys.argv[2:])'"
+)
+"""Leaves the process group of its parent, makes a folder to say so, and becomes another program."""
 
 
 @pytest.fixture(params=["sandboxed", "bare"])
@@ -106,16 +109,15 @@ def test_keys_and_startup_variables_do_not_reach_a_command() -> None:
 
 async def test_what_runs_in_the_background_ends_with_the_command(tool: Bash) -> None:
     mark = f"86{os.getpid()}1"
-    outcome = await bash(
-        tool, f"sleep {mark} & {SETSID} sleep {mark} & ({SETSID} nohup sleep {mark} &) ; echo on"
-    )
+    left = f"sleep {mark} & {SETSID} one sleep {mark} & ({SETSID} two nohup sleep {mark} &)"
+    outcome = await bash(tool, f"{left}; until [ -e one -a -e two ]; do :; done; echo on")
     assert outcome.text == "exit=0\non\n"
     await until(lambda: not sleepers(mark))
 
 
 async def test_at_the_time_limit_all_of_it_is_ended_and_output_so_far_is_kept(tool: Bash) -> None:
     mark = f"86{os.getpid()}2"
-    command = f"echo begun; trap '' TERM; {SETSID} sleep {mark} & sleep {mark} & sleep {mark}; echo never"
+    command = f"echo begun; trap '' TERM; {SETSID} one sleep {mark} & sleep {mark} & sleep {mark}; echo never"
     outcome = await bash(tool, command, timeout=1)
     assert outcome.failed
     assert outcome.text.startswith("exit=124\nbegun\n")
@@ -126,7 +128,7 @@ async def test_at_the_time_limit_all_of_it_is_ended_and_output_so_far_is_kept(to
 
 async def test_cancelling_ends_all_of_it(tool: Bash) -> None:
     mark = f"86{os.getpid()}3"
-    command = f"trap '' TERM INT; {SETSID} sleep {mark} & sleep {mark} & sleep {mark}"
+    command = f"trap '' TERM INT; {SETSID} one sleep {mark} & sleep {mark} & sleep {mark}"
     task = asyncio.create_task(bash(tool, command))
     await until(lambda: len(sleepers(mark)) == 3)
     task.cancel()

@@ -134,7 +134,7 @@ def test_without_a_program_there_is_no_sandbox(project: Path) -> None:
     sandbox = Sandbox(Workspace(project), {"PATH": "/nonexistent"}, network=True)
     assert not sandbox.works
     with pytest.raises(OSError):
-        sandbox.enter(["true"])
+        sandbox.wrap(["true"])
 
 
 def test_a_program_that_fails_is_no_sandbox(project: Path, tmp_path: Path) -> None:
