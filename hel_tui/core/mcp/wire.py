@@ -128,7 +128,7 @@ class Wire:
         sent = self._pending.pop(key, None) if key is not None else None
         if key is None or sent is None:
             which = "without an id" if answer.id is None else f"with the unknown id {answer.id!r:.60}"
-            self.hooks.on_stray(f"an answer {which} was dropped ({len(self._pending)} requests wait)")
+            self.hooks.on_stray(f"an answer {which} was dropped ({len(self._pending)} waiting)")
             return
         self.hooks.on_latency(time.monotonic() - sent)
         reply: JSONRPCMessage

@@ -170,6 +170,7 @@ async def test_a_late_answer_is_dropped_and_the_process_stays(bench: Any) -> Non
     asked = next(one["message"] for one in bench.received() if one["message"].get("method") == "tools/call")
     assert cancelled[0]["params"]["requestId"] == asked["id"]
     assert (await bench.call(text="mine")).full == "mine"
+    assert f"an answer with the unknown id {asked['id']} was dropped (1 waiting)" in bench.log()
     assert bench.status().pid == pid
     assert bench.methods().count("initialize") == 1
 
@@ -379,6 +380,13 @@ async def test_helpers_left_by_a_polite_exit_are_ended_too(bench: Any) -> None:
     children = await until(lambda: bench.noted("children"))
     await bench.host.aclose()
     assert not [pid for pid in children if runs(pid)]
+
+
+async def test_a_helper_started_in_the_moment_of_a_crash_is_ended_too(bench: Any) -> None:
+    await bench.start("life:leave-and-die", reconnect=False)
+    assert (await bench.call()).failed
+    await until(lambda: bench.status().reason.startswith("exit 5"))
+    assert not runs(bench.noted("child"))
 
 
 async def test_kill_all_ends_everything_at_once(bench: Any) -> None:

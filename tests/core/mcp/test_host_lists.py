@@ -33,8 +33,8 @@ async def test_an_incomplete_greeting_is_refused_with_what_is_missing(bench: Any
 
 
 async def test_a_server_without_tools_is_ready_with_none_and_not_asked_for_any(bench: Any) -> None:
-    await bench.start("lists:no-tools", "lists:empty-tools")
-    assert [(one.phase, one.tools) for one in bench.host.statuses()] == [("ready", 0), ("ready", 0)]
+    await bench.start("lists:no-tools", "lists:empty-tools", "lists:no-list")
+    assert [(one.phase, one.tools) for one in bench.host.statuses()] == [("ready", 0)] * 3
     assert "tools/list" not in bench.methods("a")
 
 
@@ -113,6 +113,15 @@ async def test_a_storm_of_changes_costs_few_listings(bench: Any) -> None:
         await bench.call("storm")
     await until(lambda: bench.methods().count("tools/list") >= 2)
     assert bench.methods().count("tools/list") <= 3
+
+
+async def test_a_server_that_answers_each_listing_with_a_change_is_asked_more_and_more_slowly(
+    bench: Any,
+) -> None:
+    await bench.start("lists:feedback")
+    await until(lambda: bench.methods().count("tools/list") >= 3)
+    assert bench.methods().count("tools/list") <= 4
+    assert bench.notices() == []
 
 
 async def test_the_stateless_protocol_is_spoken_with_roots_and_list_changes(bench: Any) -> None:
