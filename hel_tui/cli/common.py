@@ -113,3 +113,13 @@ def options(
         mcp_config=tuple(path.resolve() for path in args.mcp_config),
         answerable=answerable,
     )
+
+
+def printable(text: str) -> str:
+    """Foreign text for a terminal's line: control characters as escapes."""
+    return "".join(
+        character
+        if character.isprintable() or character in "\t "
+        else character.encode("unicode_escape").decode()
+        for character in text
+    )

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, TextIO
 
-from hel_tui.cli.common import Exit, Parser, add_common, options, project_folder
+from hel_tui.cli.common import Exit, Parser, add_common, options, printable, project_folder
 from hel_tui.core import protocol as p
 from hel_tui.core.runtime import Runtime
 
@@ -212,17 +212,7 @@ class _Text(_Printer):
 
 
 def _say(line: str) -> None:
-    sys.stderr.write(_printable(line) + "\n")
-
-
-def _printable(text: str) -> str:
-    """Foreign text for a terminal's line: control characters as escapes."""
-    return "".join(
-        character
-        if character.isprintable() or character in "\t "
-        else character.encode("unicode_escape").decode()
-        for character in text
-    )
+    sys.stderr.write(printable(line) + "\n")
 
 
 @dataclass(slots=True)
@@ -230,6 +220,7 @@ class _Json(_Printer):
     """One JSON object a line; the last one is the result."""
 
     started: p.SessionStarted | None = None
+    servers: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def emit(self, kind: str, **fields: Any) -> None:
         """Write one line."""
@@ -277,14 +268,7 @@ class _Json(_Printer):
             case p.ModelChanged() if self.started is not None:
                 self.session(self.started, event)
             case p.ServerChanged():
-                self.emit(
-                    "server",
-                    name=event.name,
-                    state=event.phase,
-                    reason=event.reason,
-                    tools=event.tools,
-                    protocol=event.protocol,
-                )
+                self.server(event)
             case p.Notice() if event.severity != "info":
                 self.emit("error", severity=event.severity, source=event.source, message=event.text)
             case p.Retrying():
@@ -292,6 +276,18 @@ class _Json(_Printer):
                 self.emit("error", severity="warning", source="model", message=message)
             case _:
                 pass
+
+    def server(self, event: p.ServerChanged) -> None:
+        """One line for each state a server comes into; counters alone make none."""
+        facts = {
+            "state": event.phase,
+            "reason": event.reason,
+            "tools": event.tools,
+            "protocol": event.protocol,
+        }
+        if self.servers.get(event.name) != facts:
+            self.servers[event.name] = facts
+            self.emit("server", name=event.name, **facts)
 
     def session(self, started: p.SessionStarted, model: p.ModelChanged) -> None:
         """The first line: who answers, where."""

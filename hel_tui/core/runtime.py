@@ -157,14 +157,16 @@ class Runtime:
 
 
 def report(error: BaseException) -> str:
-    """A readable account of a bug: where and what, without any variable's value."""
+    """A readable account of a bug: where and what, without any variable's value or a credential."""
+    from hel_tui.core.store.redact import redact_shapes
+
     errors = _flat(error)
     parts = []
     for one in errors:
         frames = traceback.extract_tb(one.__traceback__)
         where = "\n".join(f"  {frame.filename}:{frame.lineno} in {frame.name}" for frame in frames)
         parts.append(f"{type(one).__name__}: {one}\n{where}")
-    return "\n\n".join(parts)
+    return redact_shapes("\n\n".join(parts))
 
 
 def _flat(error: BaseException) -> list[BaseException]:

@@ -113,7 +113,9 @@ class Terminal:
     @property
     def text(self) -> str:
         """The screen as lines of text."""
-        return "\n".join(line.rstrip() for line in self.screen.display)
+        rows, columns = range(self.screen.lines), range(self.screen.columns)
+        lines = ("".join(self.screen.buffer[y][x].data for x in columns).rstrip() for y in rows)
+        return "\n".join(lines)
 
     def wait(self, pattern: str, limit: float = LIMIT) -> str:
         """Wait until the screen matches; returns the screen."""

@@ -34,6 +34,13 @@ def terminal(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Termina
         yield one
 
 
+def decide(terminal: Terminal, dialog: str, key: str) -> None:
+    """Answer a dialog as a person does: look at it, then press one key."""
+    terminal.wait(dialog)
+    terminal.wait_idle(0.6)  # dialogs are deaf at first
+    terminal.press("end", key)  # what is long must have been seen to its end
+
+
 def descendants(pid: int) -> list[psutil.Process]:
     return psutil.Process(pid).children(recursive=True)
 
@@ -47,17 +54,17 @@ def assert_gone(processes: list[psutil.Process]) -> None:
 def test_a_person_trusts_asks_approves_and_quits(
     terminal: Terminal, project: Path, request_text: str
 ) -> None:
-    terminal.wait(r"inventory\.py")  # the trust dialog with the whole command line
+    terminal.wait(r"inventory\.py.*y remember")  # the trust dialog with the whole command line
     assert not received(project)
-    terminal.wait_idle(0.6)  # past the dialog's deaf time
-    terminal.press("y")
+    decide(terminal, "y remember", "y")
     terminal.wait(r"●")
     terminal.type(request_text)
     terminal.press("enter")
+    for tool in ("list_services", "lookup_port"):
+        decide(terminal, rf"inventory · {tool}.*y once", "y")
     terminal.wait(r"\+port=8437")  # the approval with the diff in view
     assert (project / "config.ini").read_bytes() == b"port=7000\n"
-    terminal.wait_idle(0.6)
-    terminal.press("y")
+    decide(terminal, r"search_replace.*y once", "y")
     terminal.wait_for(lambda: (project / "config.ini").read_bytes() == b"port=8437\n")
     terminal.wait(r"✓ search_replace")
     servers = descendants(terminal.process.pid)
@@ -70,9 +77,8 @@ def test_a_person_trusts_asks_approves_and_quits(
 
 
 def test_refusing_starts_nothing_and_hel_works_on(terminal: Terminal, project: Path) -> None:
-    terminal.wait(r"inventory\.py")
-    terminal.wait_idle(0.6)
-    terminal.press("n")
+    decide(terminal, r"inventory\.py.*y remember", "n")
+    terminal.wait_for(lambda: "y remember" not in terminal.text)
     terminal.type("Which services are there?")
     terminal.press("enter")
     terminal.wait("no tool|scripted demo")
@@ -86,9 +92,7 @@ def test_a_signal_restores_the_terminal_and_leaves_no_server(
     tmp_path: Path, project: Path, number: signal.Signals
 ) -> None:
     with demo(tmp_path) as terminal:
-        terminal.wait(r"inventory\.py")
-        terminal.wait_idle(0.6)
-        terminal.press("y")
+        decide(terminal, r"inventory\.py.*y remember", "y")
         terminal.wait(r"●")
         servers = descendants(terminal.process.pid)
         assert servers
@@ -100,9 +104,7 @@ def test_a_signal_restores_the_terminal_and_leaves_no_server(
 
 def test_after_kill_9_no_server_is_left(tmp_path: Path) -> None:
     with demo(tmp_path) as terminal:
-        terminal.wait(r"inventory\.py")
-        terminal.wait_idle(0.6)
-        terminal.press("y")
+        decide(terminal, r"inventory\.py.*y remember", "y")
         terminal.wait(r"●")
         servers = descendants(terminal.process.pid)
         assert servers

@@ -196,9 +196,13 @@ def _name(tool: Tool) -> str:
 
 
 def _is_closed(tool: Tool, arguments: Json) -> bool:
-    """Return whether a built-in is pointed at hel's own folder by a path."""
+    """Return whether a built-in is pointed at the project's `.hel` by a path.
+
+    An absolute subject is outside the project (a saved result, say): the tools judge it themselves.
+    """
     path: Any = arguments.get("path")
     paths = [path] if isinstance(path, str) else []
     if tool.raw != "bash":
         paths.append(tool.subject(arguments))
+    paths = [each for each in paths if not each.startswith("/")]
     return any(part.casefold() == _CLOSED for each in paths for part in each.split("/"))

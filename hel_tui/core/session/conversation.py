@@ -105,7 +105,8 @@ class Session:
             rules=loaded.rules,
             environ=options.environ,
         )
-        workspace = Workspace(options.project, self._files.folder)
+        hidden = (self._places.config, self._places.state)
+        workspace = Workspace(options.project, self._files.folder, hidden)
         names = options.tools if options.tools is not None else self._known(self._settings.tools)
         builtins = builtin_tools(
             workspace, names=names, environ=options.environ, network=self._settings.network
