@@ -64,6 +64,8 @@ class Policy:
         self.problems: tuple[str, ...] = ()
         self.identities: Mapping[str, str] = {}
         """By server: hash of how it is configured (see trust.identity). Approvals are bound to it."""
+        self.saved = ""
+        """Folder of the session's saved results, which stays readable wherever it lies."""
         self._approvals = approvals
         self._rules = tuple(rules)
         self._environ = os.environ if environ is None else environ
@@ -93,7 +95,7 @@ class Policy:
 
     def decide(self, tool: Tool, arguments: Json) -> Verdict:
         name = _name(tool)
-        if not tool.server and _is_closed(tool, arguments):
+        if not tool.server and _is_closed(tool, arguments, self.saved):
             return Verdict("refuse", f"{name} was refused: {_CLOSED} is hel's own and closed to the model.")
         if rule := self._first("deny", tool, arguments):
             return Verdict(
@@ -195,14 +197,12 @@ def _name(tool: Tool) -> str:
     return f"`{tool.server}.{tool.raw}`" if tool.server else f"`{tool.raw}`"
 
 
-def _is_closed(tool: Tool, arguments: Json) -> bool:
-    """Return whether a built-in is pointed at the project's `.hel` by a path.
-
-    An absolute subject is outside the project (a saved result, say): the tools judge it themselves.
-    """
+def _is_closed(tool: Tool, arguments: Json, saved: str) -> bool:
+    """Return whether a built-in is pointed at hel's own folder by a path; `saved` is where results lie."""
     path: Any = arguments.get("path")
     paths = [path] if isinstance(path, str) else []
     if tool.raw != "bash":
         paths.append(tool.subject(arguments))
-    paths = [each for each in paths if not each.startswith("/")]
+    if saved:
+        paths = [each for each in paths if not each.startswith(f"{saved}/")]
     return any(part.casefold() == _CLOSED for each in paths for part in each.split("/"))

@@ -105,6 +105,7 @@ class Session:
             rules=loaded.rules,
             environ=options.environ,
         )
+        self._policy.saved = str(self._files.folder.resolve())
         hidden = (self._places.config, self._places.state)
         workspace = Workspace(options.project, self._files.folder, hidden)
         names = options.tools if options.tools is not None else self._known(self._settings.tools)

@@ -203,3 +203,10 @@ def test_rules_that_cannot_be_read_and_a_damaged_record_are_told(person: Person)
     (person.places.state / "approvals.toml").write_text("nonsense")
     problems = person.policy(allow=("bsh",)).problems
     assert len(problems) == 2 and "`bsh`" in problems[0] and "damaged" in problems[1]
+
+
+def test_saved_results_stay_readable_when_the_state_lies_below_a_closed_name(person: Person) -> None:
+    policy = person.policy("auto")
+    policy.saved = "/home/me/.hel/state/sessions/1/files"
+    assert action(policy, READ, path="/home/me/.hel/state/sessions/1/files/result.txt") == "run"
+    assert action(policy, READ, path="/home/me/.hel/config/config.toml") == "refuse"
