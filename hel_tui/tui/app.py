@@ -118,6 +118,8 @@ class HelApp(App[int]):
 
     def _frame(self) -> None:
         """Thirty times a second: take what came, draw it, and see to waiting decisions."""
+        if self._exit or not self.screen_stack:
+            return
         changes = self.bridge.pull()
         if changes is not None:
             with self.batch_update():

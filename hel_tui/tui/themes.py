@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from textual.color import Color, ColorParseError
-from textual.theme import Theme
+from textual.theme import BUILTIN_THEMES, Theme
 
 from hel_tui.tui.strings import t
 
@@ -94,6 +94,9 @@ def read(file: Path) -> Theme:
     for name in ("luminosity_spread", "text_alpha"):
         if name in data and (isinstance(data[name], bool) or not isinstance(data[name], int | float)):
             raise ValueError(t("theme.bad_value", field=name))
+    if data.get("ansi"):
+        like = BUILTIN_THEMES["ansi-dark" if data.get("dark", True) else "ansi-light"]
+        data["variables"] = like.variables | variables
     return Theme(**data)
 
 

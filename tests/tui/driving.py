@@ -16,7 +16,7 @@ from hel_tui.tui.dialogs.gate import DEAF, PAUSE, SETTLE
 from hel_tui.tui.places import Places
 from tests.tui.fake_core import FakeCore
 
-LIMIT = 20.0
+LIMIT = 10.0
 """Seconds a condition may take on a busy machine."""
 
 
@@ -58,6 +58,8 @@ class Driver:
             event = events.Key(name, character)
             event.time = self.clock.now
             self.app.post_message(event)
+            if after >= 0.3:
+                await self.pilot.pause()
         await self.pilot.pause()
 
     async def type(self, text: str) -> None:

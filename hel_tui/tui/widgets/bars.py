@@ -6,6 +6,7 @@ Not here: what happens on those keys.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 from textual import events
 
@@ -40,12 +41,12 @@ def status_line(state: ViewState, now: float) -> list[Part]:
 class StatusBar(Bar):
     """Shown while a turn runs; redrawn once a second."""
 
-    def __init__(self, state: ViewState) -> None:
+    def __init__(self, state: ViewState, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__(id="status")
-        self.state = state
+        self.state, self.clock = state, clock
 
     def lines(self) -> list[Line]:
-        return [status_line(self.state, time.monotonic())]
+        return [status_line(self.state, self.clock())]
 
     def update(self) -> None:
         self.display = self.state.busy

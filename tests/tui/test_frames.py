@@ -1,0 +1,96 @@
+"""Frames of the whole screen at three sizes, compared with kept text."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from hel_tui.core import protocol as p
+from hel_tui.tui.widgets.bars import StatusBar
+from tests.tui import scenes
+from tests.tui.driving import opened
+from tests.tui.screen_text import screen_text
+from tests.tui.snapshots import same_as_kept
+
+SIZES = [(80, 24), (120, 40), (200, 60)]
+QUESTIONS = {
+    "approval": scenes.APPROVAL,
+    "edit": scenes.EDIT,
+    "trust": scenes.TRUST,
+    "continue": p.ContinueQuestion("k1", 50),
+}
+
+
+@pytest.fixture(autouse=True)
+def still_time(monkeypatch):
+    """Seconds counted on the screen stand still, and times of day are UTC."""
+    monkeypatch.setenv("TZ", "UTC")
+    time.tzset()
+    monkeypatch.setattr(StatusBar.__init__, "__defaults__", (lambda: 0.0,))
+
+
+def tag(size: tuple[int, int]) -> str:
+    return f"{size[0]}x{size[1]}"
+
+
+@pytest.mark.parametrize("size", SIZES, ids=tag)
+async def test_the_main_screen(size):
+    async with opened(scenes.busy_core(), size=size) as d:
+        same_as_kept(f"main-{tag(size)}", screen_text(d.app))
+
+
+@pytest.mark.parametrize("size", SIZES, ids=tag)
+async def test_the_workbench_without_a_model(size):
+    core = scenes.busy_core()
+    core.waiting = [
+        p.SessionStarted("s", "/srv/x", "read-only", "0.1.0"),
+        p.ModelChanged("", "Set HEL_API_KEY."),
+    ]
+    core.put(*scenes.SERVERS)
+    async with opened(core, size=size) as d:
+        same_as_kept(f"workbench-{tag(size)}", screen_text(d.app))
+
+
+@pytest.mark.parametrize("size", SIZES, ids=tag)
+@pytest.mark.parametrize("name", QUESTIONS)
+async def test_decisions(size, name):
+    async with opened(scenes.busy_core(), size=size) as d:
+        await d.ask(QUESTIONS[name])
+        same_as_kept(f"{name}-{tag(size)}", screen_text(d.app))
+
+
+@pytest.mark.parametrize("size", SIZES, ids=tag)
+async def test_the_sheet_of_a_failed_server(size):
+    async with opened(scenes.busy_core(), size=size) as d:
+        await d.press("f2", "enter", after=1)
+        await d.until(lambda: d.app.screen is not d.app.main)
+        await d.pilot.pause(0.05)
+        same_as_kept(f"server-{tag(size)}", screen_text(d.app))
+
+
+@pytest.mark.parametrize("size", SIZES, ids=tag)
+async def test_the_keys_sheet(size):
+    async with opened(size=size) as d:
+        await d.press("f1")
+        await d.until(lambda: d.app.screen is not d.app.main)
+        await d.pilot.pause(0.05)
+        same_as_kept(f"keys-{tag(size)}", screen_text(d.app))
+
+
+@pytest.mark.parametrize("size", [(80, 24), (60, 20)], ids=tag)
+async def test_the_column_comes_back_as_an_overlay(size):
+    async with opened(scenes.busy_core(), size=size) as d:
+        await d.press("ctrl+b")
+        await d.pilot.pause(0.05)
+        same_as_kept(f"overlay-{tag(size)}", screen_text(d.app))
+
+
+@pytest.mark.parametrize("size", [(1, 1), (2, 60), (200, 2), (20, 5), (39, 8)], ids=tag)
+async def test_no_size_is_too_small(size):
+    async with opened(scenes.busy_core(), size=size) as d:
+        await d.ask(scenes.APPROVAL)
+        await d.pilot.resize_terminal(120, 40)
+        await d.pilot.resize_terminal(*size)
+        await d.pilot.resize_terminal(120, 40)
+        await d.until(lambda: "MCP call:" in screen_text(d.app))

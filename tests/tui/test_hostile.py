@@ -1,0 +1,103 @@
+"""Foreign text in every place that shows it: no escape reaches the terminal, no bracket is markup."""
+
+from __future__ import annotations
+
+import pytest
+
+from hel_tui.core import protocol as p
+from tests.tui.driving import opened
+from tests.tui.fake_core import FakeCore, FakeLog
+from tests.tui.screen_text import screen_text
+
+EVIL = [
+    "\x1b]0;owned\x07\x1b[2J",
+    "\x1b]52;c;ZXZpbA==\x1b\\",
+    "\x9b2J\x9d0;x\x9c\x07\x08\x0e",
+    "[/] [red]x[/red] [@click=app.quit]go[/] [link=http://",
+    "[x: /y-] [tag=value: [/some/path]",
+    "\x1b[31",
+    "a\u202eb\u200bc\u2066d",
+]
+
+
+def hostile_core(evil: str) -> FakeCore:
+    core = FakeCore(
+        rows=(
+            p.ToolRow(evil, evil, "mcp__x__y", evil, 3, False, evil),
+            p.ToolRow("s", evil, "mcp__s", evil, 3, True),
+        )
+    )
+    core.logs[evil] = FakeLog([evil, evil * 50])
+    core.failures[evil] = p.ServerFailure(
+        evil, "spawn", evil, evil, evil, evil, (evil,), evil, (evil,), (evil,)
+    )
+    core.put(
+        p.SessionStarted("s", "/x/" + evil, "confirm", "1"),
+        p.ModelChanged(evil, evil),
+        p.ServerChanged(evil, "failed", reason=evil, scope=evil, protocol=evil),
+        p.ToolsChanged(1, 1, 2, 6),
+        p.TurnStarted(1, evil),
+        p.TextDelta(1, "a", evil),
+        p.CallStarted(1, "c", evil, evil, evil),
+        p.CallChanged("c", "failed", 1.0, evil, 1),
+        p.Queued((evil, evil)),
+        p.Notice("error", evil, evil),
+        p.Retrying(1, 1, 2, 1.0, evil),
+    )
+    return core
+
+
+def harmless(text: str) -> bool:
+    return not any((ord(c) < 0x20 and c != "\n") or 0x7F <= ord(c) <= 0x9F for c in text)
+
+
+@pytest.mark.parametrize("evil", EVIL, ids=range(len(EVIL)))
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)], ids=str)
+async def test_every_pane_draws_hostile_text_harmlessly(evil, size):
+    async with opened(hostile_core(evil), size=size) as d:
+        await d.pilot.pause(0.05)
+        assert harmless(screen_text(d.app))
+        await d.press("f2", "enter", after=1)
+        await d.until(lambda: d.app.screen is not d.app.main)
+        assert harmless(screen_text(d.app))
+        await d.press("escape", after=1)
+        await d.press("f4", after=1)
+        assert harmless(screen_text(d.app))
+
+
+@pytest.mark.parametrize("evil", EVIL, ids=range(len(EVIL)))
+async def test_decisions_show_hostile_text_as_text(evil):
+    approval = p.ApprovalQuestion(
+        "q1", "c", evil, evil, evil, evil, evil, (evil,), (evil,), session_rule=evil, project_rule=evil
+    )
+    claim = p.ServerClaim(evil, evil, evil, evil, evil, evil, ((evil, evil),), (evil,), evil, (evil,))
+    async with opened() as d:
+        await d.ask(approval)
+        assert harmless(screen_text(d.app))
+        await d.decide("escape")
+        await d.ask(p.TrustQuestion("t1", evil, (claim,)))
+        assert harmless(screen_text(d.app))
+
+
+@pytest.mark.parametrize("evil", EVIL, ids=range(len(EVIL)))
+async def test_the_palette_and_the_completion_take_hostile_names(evil):
+    async with opened(hostile_core(evil)) as d:
+        await d.type("/load ")
+        assert harmless(screen_text(d.app))
+        await d.press("ctrl+p", after=1)
+        await d.until(lambda: d.app.screen is not d.app.main)
+        await d.type("restart")
+        await d.pilot.pause(0.2)
+        assert harmless(screen_text(d.app))
+
+
+@pytest.mark.parametrize("evil", ["[/", "[red", "[@click=x]", "\\[", "[/]"])
+async def test_brackets_can_be_typed_everywhere(evil):
+    async with opened(hostile_core("[/]")) as d:
+        await d.type(evil)
+        assert d.app.main.prompt.text == evil
+        await d.press("f4", "slash", after=1)
+        await d.type(evil)
+        await d.press("enter", after=1)
+        await d.pilot.pause(0.05)
+        assert harmless(screen_text(d.app))

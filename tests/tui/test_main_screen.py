@@ -1,0 +1,337 @@
+"""The main screen: keys, commands, panes and the end, on a fake core."""
+
+from __future__ import annotations
+
+import pytest
+from textual import events
+
+from hel_tui.core import protocol as p
+from hel_tui.tui.places import Places
+from hel_tui.tui.screens.closing import ClosingScreen
+from tests.tui import scenes
+from tests.tui.driving import opened
+from tests.tui.fake_core import FakeCore
+from tests.tui.screen_text import screen_text
+
+
+async def test_the_core_starts_only_after_the_first_paint():
+    painted: list[str] = []
+
+    class LateCore(FakeCore):
+        def start(self) -> None:
+            painted.append(screen_text(app))
+            super().start()
+
+    core = LateCore()
+    from hel_tui.tui.app import HelApp
+
+    app = HelApp(core)
+    async with app.run_test(size=(100, 30)) as pilot:
+        while not core.started:
+            await pilot.pause(0.01)
+    assert "ask, /command, !shell" in painted[0]
+
+
+async def test_enter_sends_and_the_prompt_is_empty_again():
+    async with opened() as d:
+        await d.type("hello there")
+        await d.press("enter", after=0.5)
+        await d.until(lambda: d.core.commands)
+        assert d.core.commands == [p.Submit("hello there")]
+        assert d.app.main.prompt.text == ""
+
+
+@pytest.mark.parametrize("key", ["ctrl+j", "shift+enter"])
+async def test_new_lines_do_not_send(key):
+    async with opened() as d:
+        await d.type("a")
+        await d.press(key, after=0.5)
+        await d.type("b")
+        assert d.app.main.prompt.text == "a\nb"
+        assert d.core.commands == []
+
+
+async def test_a_paste_without_brackets_sends_nothing():
+    async with opened() as d:
+        await d.press(*"one\ntwo\nthree\n", after=0.001)
+        await d.pilot.pause(0.15)
+        assert d.core.commands == []
+        assert d.app.main.prompt.text.split() == ["one", "two", "three"]
+
+
+async def test_one_line_that_arrives_at_once_with_its_enter_is_sent():
+    async with opened() as d:
+        await d.press(*"hello\n", after=0.001)
+        await d.until(lambda: d.core.commands)
+        assert d.core.commands == [p.Submit("hello")]
+
+
+async def test_a_large_paste_becomes_a_stand_in_and_is_sent_whole():
+    text = "line of text\n" * 80_000
+    async with opened() as d:
+        d.app.post_message(events.Paste("look: " + text))
+        await d.until(lambda: d.app.main.prompt.text)
+        assert d.app.main.prompt.text == "[pasted 1.0 MB]"
+        await d.press("enter", after=1)
+        await d.until(lambda: d.core.commands)
+        assert d.core.commands == [p.Submit("look: " + text.strip())]
+
+
+async def test_a_small_paste_is_cleaned_text():
+    async with opened() as d:
+        d.app.post_message(events.Paste("a\x1b[2Jb\r\nc"))
+        await d.until(lambda: d.app.main.prompt.text)
+        assert d.app.main.prompt.text == "ab\nc"
+
+
+async def test_up_and_down_walk_through_what_was_sent_and_back_to_the_draft(tmp_path):
+    places = Places(history=tmp_path / "history.jsonl")
+    async with opened(places=places) as d:
+        for text in ("first", "second"):
+            await d.type(text)
+            await d.press("enter", after=0.5)
+        await d.until(lambda: len(d.core.commands) == 2)
+    async with opened(places=places) as d:
+        await d.type("draft")
+        await d.press("up", "up", after=0.5)
+        assert d.app.main.prompt.text == "first"
+        await d.press("down", "down", after=0.5)
+        assert d.app.main.prompt.text == "draft"
+    assert (tmp_path / "history.jsonl").stat().st_mode & 0o777 == 0o600
+
+
+async def test_shift_tab_goes_through_the_access_levels():
+    async with opened() as d:
+        for level in ("auto", "read-only", "confirm"):
+            await d.press("shift+tab")
+            await d.until(lambda: d.core.commands)
+            assert d.core.commands.pop() == p.SetAccess(level)
+            await d.put(p.AccessChanged(level))
+            assert d.app.bridge.state.access == level
+        assert d.core.commands == []
+
+
+async def test_escape_interrupts_a_turn_and_does_nothing_else():
+    async with opened() as d:
+        await d.press("escape")
+        assert d.core.commands == []
+        await d.put(p.TurnStarted(1, "x"), p.StepStarted(1, 1))
+        assert "Esc interrupts" in screen_text(d.app)
+        await d.press("escape")
+        await d.until(lambda: d.core.commands)
+        assert d.core.commands == [p.Interrupt()]
+
+
+async def test_ctrl_c_interrupts_and_twice_quits_keeping_the_draft_until_then():
+    async with opened() as d:
+        await d.type("draft")
+        await d.put(p.TurnStarted(1, "x"))
+        await d.press("ctrl+c")
+        await d.until(lambda: d.core.commands)
+        assert d.core.commands == [p.Interrupt()]
+        assert d.app.main.prompt.text == "draft"
+        await d.press("ctrl+c")
+        await d.until(lambda: d.core.sent(p.Shutdown))
+
+
+async def test_ctrl_d_quits_only_on_an_empty_prompt():
+    async with opened() as d:
+        await d.type("x")
+        await d.press("ctrl+d")
+        assert d.core.commands == []
+        await d.press("backspace", "ctrl+d", after=0.5)
+        await d.until(lambda: d.core.commands)
+        assert d.core.commands == [p.Shutdown()]
+
+
+async def test_closing_names_who_is_waited_for_and_a_second_ctrl_c_kills():
+    core = scenes.busy_core()
+    core.stops = False
+    async with opened(core) as d:
+        await d.type("/quit")
+        await d.press("enter", after=1)
+        await d.until(lambda: isinstance(d.app.screen, ClosingScreen))
+        await d.put(p.Closing(("inventory", "notes")))
+        await d.until(lambda: "inventory, notes" in screen_text(d.app))
+        await d.press("ctrl+c")
+        await d.until(lambda: core.killed)
+
+
+async def test_a_crash_of_the_core_is_a_readable_report():
+    async with opened() as d:
+        await d.put(p.CoreFailed("loop.py:12 in turn\nKeyError"))
+        await d.until(lambda: d.app.screen is not d.app.main)
+        assert "loop.py:12 in turn" in screen_text(d.app)
+        await d.press("escape")
+        await d.until(lambda: d.app._exit)
+        assert d.app.return_value == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "command"),
+    [
+        ("/access auto", p.SetAccess("auto")),
+        ("/model openai/gpt-5", p.SetModel("openai/gpt-5")),
+        ("/model a/b http://127.0.0.1:1/v1", p.SetModel("a/b", "http://127.0.0.1:1/v1")),
+        ("/load notes.search", p.LoadTools(("mcp__notes__search",))),
+        ("/unload mcp__inventory__lookup_port", p.UnloadTools(("mcp__inventory__lookup_port",))),
+        (
+            '/call inventory.lookup_port {"service": "api"}',
+            p.CallTool("inventory.lookup_port", '{"service": "api"}'),
+        ),
+        ("!ls -l", p.RunShell("ls -l")),
+        ("/trust", p.ReviewTrust()),
+        ("/new", p.NewSession()),
+        ("/clear", p.NewSession()),
+    ],
+)
+async def test_typed_commands(line, command):
+    async with opened(scenes.busy_core()) as d:
+        d.app.main.prompt.write(line)
+        await d.press("escape", "enter", after=1)
+        if d.app.bridge.state.busy:
+            d.core.commands = [c for c in d.core.commands if c != p.Interrupt()]
+        await d.until(lambda: d.core.commands)
+        assert d.core.commands == [command]
+
+
+async def test_a_mistaken_command_comes_back_to_be_mended():
+    async with opened() as d:
+        d.app.main.prompt.write('/call srv.tool {"a"')
+        await d.press("enter", after=1)
+        await d.until(lambda: d.app.main.prompt.text)
+        assert d.app.main.prompt.text == '/call srv.tool {"a"'
+        assert d.core.commands == []
+
+
+async def test_commands_are_completed_with_tab():
+    async with opened(scenes.busy_core()) as d:
+        await d.type("/unl")
+        await d.until(lambda: d.app.main.completion.is_open)
+        assert "/unload" in screen_text(d.app)
+        await d.press("tab", after=0.5)
+        await d.type("lookup")
+        await d.press("tab", after=0.5)
+        assert d.app.main.prompt.text == "/unload inventory.lookup_port "
+
+
+async def test_f2_goes_to_the_server_that_needs_attention_and_shows_its_log():
+    async with opened(scenes.busy_core()) as d:
+        await d.press("f2")
+        await d.until(lambda: d.app.focused is d.app.main.side.servers)
+        assert d.app.main.side.servers.current == "weather"
+        assert "KeyError: 'API_KEY'" in screen_text(d.app)
+        await d.press("r", "d", after=0.5)
+        await d.until(lambda: len(d.core.commands) == 2)
+        assert d.core.commands == [p.RestartServer("weather"), p.SwitchServer("weather", False)]
+
+
+async def test_a_tool_is_loaded_and_unloaded_by_key():
+    async with opened(scenes.busy_core()) as d:
+        await d.press("f4", "space", after=0.5)
+        await d.until(lambda: d.core.commands)
+        assert d.core.commands == [p.UnloadTools(("mcp__inventory__list_services",))]
+        await d.press("G", "space", after=0.5)
+        await d.until(lambda: len(d.core.commands) == 2)
+        assert d.core.commands[-1] == p.LoadTools(("mcp__notes__search",))
+
+
+async def test_a_tool_that_is_not_offered_is_not_loaded():
+    async with opened(scenes.busy_core()) as d:
+        await d.press("f4", after=0.5)
+        d.app.main.side.tools.select("mcp__notes__bad")
+        await d.press("space", after=0.5)
+        assert d.core.commands == []
+
+
+async def test_tab_cycles_through_the_panes_there_are():
+    async with opened(scenes.busy_core()) as d:
+        seen = []
+        for _ in range(5):
+            await d.press("tab", after=0.5)
+            seen.append(d.app.focused.id)
+        assert seen[1:] == ["servers", "log", "tools", "prompt"]
+
+
+async def test_the_cursor_stays_on_its_server_when_others_come_and_go():
+    async with opened(scenes.busy_core()) as d:
+        pane = d.app.main.side.servers
+        pane.select("notes")
+        await d.put(p.ServerGone("weather"), p.ServerChanged("aaa", "failed"))
+        await d.until(lambda: "aaa" in screen_text(d.app))
+        assert pane.current == "notes"
+
+
+async def test_the_column_is_resized_by_key_and_by_mouse_and_remembered(tmp_path):
+    places = Places(looks=tmp_path / "looks.toml")
+    async with opened(places=places) as d:
+        before = d.app.main.side.size.width
+        await d.press("alt+left", after=0.5)
+        await d.until(lambda: d.app.main.side.size.width == before + 2)
+        await d.press("ctrl+d", after=0.5)
+        await d.until(lambda: d.core.commands)
+    async with opened(places=places) as d:
+        assert d.app.main.side.size.width == before + 2
+
+
+async def test_the_theme_is_switched_live_and_remembered(tmp_path):
+    places = Places(looks=tmp_path / "looks.toml")
+    async with opened(places=places) as d:
+        await d.type("/theme paper")
+        await d.press("escape", "enter", after=0.5)
+        await d.until(lambda: d.app.theme == "paper")
+        await d.press("ctrl+q")
+        await d.until(lambda: d.core.commands)
+    async with opened(places=places) as d:
+        assert d.app.theme == "paper"
+
+
+@pytest.mark.parametrize("theme", ["fjord", "ember", "paper", "frost", "contrast", "terminal"])
+async def test_every_theme_draws_the_screen_and_a_decision(theme):
+    async with opened(scenes.busy_core(), theme=theme) as d:
+        assert "inventory" in screen_text(d.app)
+        await d.ask(scenes.APPROVAL)
+        assert "MCP call:" in screen_text(d.app)
+
+
+async def test_a_queued_message_is_shown_and_taken_back():
+    async with opened() as d:
+        await d.put(p.TurnStarted(1, "x"), p.Queued(("first thing", "second thing")))
+        await d.until(lambda: "second thing" in screen_text(d.app))
+        await d.press("alt+up", after=0.5)
+        await d.until(lambda: d.core.commands)
+        assert d.core.commands == [p.Unqueue()]
+        assert d.app.main.prompt.text == "second thing"
+
+
+async def test_retrying_is_told():
+    async with opened() as d:
+        await d.put(p.TurnStarted(1, "x"), p.Retrying(1, 2, 5, 4.0, "503 from the endpoint"))
+        assert "retrying 2/5 in 4 s: 503 from the endpoint" in screen_text(d.app)
+
+
+async def test_the_palette_finds_actions_and_servers():
+    async with opened(scenes.busy_core()) as d:
+        await d.press("ctrl+p")
+        await d.until(lambda: d.app.screen is not d.app.main)
+        await d.type("restart wea")
+        await d.until(lambda: "Restart weather" in screen_text(d.app))
+        await d.press("enter", after=0.5)
+        await d.until(lambda: d.core.sent(p.RestartServer))
+        assert d.core.sent(p.RestartServer) == [p.RestartServer("weather")]
+
+
+async def test_a_changed_key_works_and_the_footer_names_it(tmp_path):
+    file = tmp_path / "keymap.toml"
+    file.write_text('"app.servers" = "ctrl+k"', "utf-8")
+    async with opened(scenes.busy_core(), places=Places(keymap=file)) as d:
+        assert "Ctrl+K servers" in screen_text(d.app)
+        await d.press("ctrl+k")
+        await d.until(lambda: d.app.focused is d.app.main.side.servers)
+
+
+async def test_wide_characters_are_typed_and_deleted_whole():
+    async with opened() as d:
+        await d.type("한글 漢字")
+        await d.press("backspace", after=0.5)
+        assert d.app.main.prompt.text == "한글 漢"

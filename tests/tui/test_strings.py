@@ -1,0 +1,69 @@
+"""The catalogue: both languages say the same things, and everything asked for is there."""
+
+import re
+import string
+from pathlib import Path
+
+import pytest
+
+from hel_tui.tui import keymap, strings
+from hel_tui.tui.strings.en import ENGLISH
+from hel_tui.tui.strings.ko import KOREAN
+
+SOURCES = sorted((Path(keymap.__file__).parent).rglob("*.py"))
+
+
+def placeholders(text: str) -> set[str]:
+    return {name for _, name, _, _ in string.Formatter().parse(text) if name}
+
+
+def test_both_languages_have_the_same_keys():
+    assert set(ENGLISH) == set(KOREAN)
+
+
+@pytest.mark.parametrize("key", sorted(k for k in ENGLISH if k != "json.not_object"))
+def test_both_languages_fill_the_same_placeholders(key):
+    assert placeholders(ENGLISH[key]) == placeholders(KOREAN[key])
+
+
+def test_every_literal_key_in_the_sources_exists():
+    used = {
+        match[1]
+        for file in SOURCES
+        for match in re.finditer(r'\bt\(\s*"([a-z_.A-Z -]+)"', file.read_text("utf-8"))
+    }
+    assert len(used) > 80
+    assert used - {"key"} <= set(ENGLISH)
+
+
+def test_every_action_and_part_has_its_words():
+    for action in keymap.ACTIONS:
+        assert f"action.{action.id}" in ENGLISH
+        assert f"where.{action.where}" in ENGLISH
+
+
+@pytest.mark.parametrize(
+    ("hel_lang", "lang", "expected"),
+    [
+        ("ko", "en_US.UTF-8", "ko"),
+        ("", "ko_KR.UTF-8", "ko"),
+        ("en", "ko_KR.UTF-8", "en"),
+        ("tlh", "", "en"),
+        ("", "C", "en"),
+    ],
+)
+def test_the_language_is_that_of_hel_lang_else_of_the_locale(monkeypatch, hel_lang, lang, expected):
+    for name in ("LC_ALL", "LC_MESSAGES"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HEL_LANG", hel_lang)
+    monkeypatch.setenv("LANG", lang)
+    assert strings.preferred() == expected
+
+
+def test_text_comes_in_the_language_in_use():
+    try:
+        strings.use("ko")
+        assert strings.t("pane.tools") == "도구"
+    finally:
+        strings.use("en")
+    assert strings.t("servers.tools", n=3) == "3 tools"
