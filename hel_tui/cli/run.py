@@ -221,10 +221,15 @@ class _Json(_Printer):
 
     started: p.SessionStarted | None = None
     servers: dict[str, dict[str, Any]] = field(default_factory=dict)
+    early: list[str] = field(default_factory=list)
 
     def emit(self, kind: str, **fields: Any) -> None:
-        """Write one line."""
-        self.out.write(json.dumps({"type": kind, **fields}, ensure_ascii=True) + "\n")
+        """Write one line; what comes before the session's line waits for it."""
+        line = json.dumps({"type": kind, **fields}, ensure_ascii=True) + "\n"
+        if self.started is not None:
+            self.early.append(line)
+            return
+        self.out.write(line)
         self.out.flush()
 
     def text(self, text: str) -> None:
@@ -301,9 +306,13 @@ class _Json(_Printer):
             model=model.label or None,
             demo=model.is_demo,
         )
+        self.out.writelines(self.early)
+        self.early.clear()
 
     def finish(self) -> int:
         status = _Printer.finish(self)
+        self.started = None
+        self.out.writelines(self.early)
         usage = self.usage
         if usage is not None:
             self.emit(

@@ -16,7 +16,7 @@ from hel_tui.core.agent.gates import Checked, Hooks, Record
 from hel_tui.core.agent.ledger import Card, Ledger
 from hel_tui.core.agent.registry import Registry
 from hel_tui.core.protocol import Event, Notice
-from hel_tui.core.vocabulary import Invocation, Outcome, ToolCall, ToolMessage
+from hel_tui.core.vocabulary import Invocation, Outcome, Tool, ToolCall, ToolMessage
 
 CANCELLED = "The call was cancelled by the person. It may have taken effect in part."
 REMARK_AT = (3, 5, 8)
@@ -77,10 +77,22 @@ class Caller:
             for card, outcome in zip(group, outcomes, strict=True):
                 keep(ToolMessage(card.call.id, card.call.name, outcome.text, outcome.failed))
 
-    async def by_hand(self, turn: int, call_id: str, target: str, arguments: str, trusted: bool) -> Outcome:
-        """A call the person typed; `trusted` when typing it was the approval."""
+    async def by_hand(self, turn: int, call_id: str, target: str, arguments: str) -> Outcome:
+        """A call the person typed: `target` is `server.tool`, a public name or a built-in."""
+        return await self.run_for_person(turn, call_id, target, self._registry.by_hand(target), arguments)
+
+    async def run_for_person(
+        self,
+        turn: int,
+        call_id: str,
+        target: str,
+        tool: Tool | None,
+        arguments: str,
+        *,
+        trusted: bool = False,
+    ) -> Outcome:
+        """The same for a tool that is at hand; `trusted` when typing it was the approval."""
         self._approver.stopped = False
-        tool = self._registry.by_hand(target)
         name = tool.definition.name if tool is not None else target
         call = ToolCall(call_id, name, arguments.strip() or "{}")
         card = self._ledger.open(turn, call, tool, by_hand=True, trusted=trusted)
@@ -151,7 +163,7 @@ class Caller:
     def _require(self, card: Card, offered: frozenset[str]) -> Checked:
         """The call, looked up and readable, or `Refused` with the sentence for the model."""
         name = card.call.name
-        if self._registry.get(name) is None:
+        if card.tool is None:
             near = self._registry.nearest(name)
             hint = f" Did you mean {' or '.join(near)}?" if near else ""
             raise Refused(f"There is no tool named {name}.{hint} The call was not executed.", "failed")

@@ -25,6 +25,7 @@ class Card:
     """One call on its way."""
 
     call: ToolCall
+    tool: Tool | None
     detail: CallDetail
     checked: Checked | None
     """None when the tool is unknown or the arguments cannot be read."""
@@ -67,7 +68,7 @@ class Ledger:
         self._details[call.id] = detail
         summary = " ".join(summary.split())[:MAX_SUMMARY]
         self._emit(CallStarted(turn, call.id, server, raw, summary, by_hand=by_hand))
-        return Card(call, detail, checked, by_hand=by_hand, trusted=trusted)
+        return Card(call, tool, detail, checked, by_hand=by_hand, trusted=trusted)
 
     def state(self, card: Card, state: CallState) -> None:
         """The call waits for the person, or runs."""

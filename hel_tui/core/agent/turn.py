@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from hel_tui.core.agent.answer import Answer
 from hel_tui.core.agent.calls import Caller
@@ -48,10 +48,8 @@ ENDINGS: dict[FinishReason, tuple[TurnEnd, str]] = {
 EMPTY = "The model answered with nothing."
 
 
-class Prompt(Protocol):
-    """Gives the system prompt for the next request."""
-
-    def __call__(self, inventory: Sequence[tuple[str, str]]) -> str: ...
+Prompt = Callable[[Sequence[tuple[str, str]]], str]
+"""Gives the system prompt for the next request, from the inventory of server tools."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,8 +59,17 @@ class Bash(Builtin):
         },
     )
 
-    def __init__(self, workspace: Workspace, environ: Mapping[str, str], *, network: bool = True) -> None:
+    def __init__(
+        self,
+        workspace: Workspace,
+        environ: Mapping[str, str],
+        *,
+        network: bool = True,
+        confined: bool = True,
+    ) -> None:
+        """`confined` is False for commands a person typed: they run as in the person's own shell."""
         super().__init__(workspace)
+        self._confined = confined
         self._environ = command_environment(environ)
         self._sandbox = Sandbox(workspace, environ, network=network)
         self._shell = find_program("bash", environ, workspace.project)
@@ -69,7 +78,7 @@ class Bash(Builtin):
     @property
     def sandboxed(self) -> bool:
         """Whether commands run in a sandbox; where not, each should be asked for."""
-        return self._sandbox.works
+        return self._confined and self._sandbox.works
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -105,7 +114,7 @@ class Bash(Builtin):
         return ["/bin/sh", "-c", command]
 
     async def _run(self, argv: list[str], limit: float, invocation: Invocation) -> Finished:
-        sandboxed = await in_thread(lambda: self._sandbox.works)
+        sandboxed = await in_thread(lambda: self.sandboxed)
         env = self._environ
         out, err = Bounded(KEPT_OUTPUT), Bounded(KEPT_OUTPUT)
         told = _progress(invocation, out)

@@ -1,0 +1,35 @@
+"""The record that is being written: a new session begins a new file, its writers stay.
+
+Not here: how a record is written (store).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from hel_tui.core.store.record import Record, RecordKind
+
+FILE = "record.jsonl"
+
+
+class Pages:
+    """The record of the session that is open."""
+
+    def __init__(self, open_at: Callable[[Path], Record], folder: Path) -> None:
+        self._open_at = open_at
+        self._page = open_at(folder / FILE)
+
+    def write(self, kind: RecordKind, **facts: Any) -> None:
+        """Append to the open record."""
+        self._page.write(kind, **facts)
+
+    def turn_over(self, folder: Path) -> None:
+        """Close the record and begin one in `folder`."""
+        self._page.close()
+        self._page = self._open_at(folder / FILE)
+
+    def close(self) -> None:
+        """Write no more."""
+        self._page.close()

@@ -1,0 +1,159 @@
+"""Puts a session's parts together: settings, record, host, permissions, tools, agent.
+
+Wiring only, no behaviour: who is given what. Not here: commands and turns (conversation).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from hel_tui.core.agent.approval import Approver
+from hel_tui.core.agent.calls import Caller
+from hel_tui.core.agent.gates import NoHooks
+from hel_tui.core.agent.ledger import Ledger
+from hel_tui.core.agent.registry import Registry
+from hel_tui.core.agent.turn import Agent, Prompt
+from hel_tui.core.mcp.host import Host
+from hel_tui.core.options import Options
+from hel_tui.core.permissions.policy import Policy
+from hel_tui.core.protocol import Event, Notice
+from hel_tui.core.questions import Desk
+from hel_tui.core.session.model import Model
+from hel_tui.core.session.pages import Pages
+from hel_tui.core.session.servers import Servers
+from hel_tui.core.store.files import SessionFiles
+from hel_tui.core.store.memory import recall
+from hel_tui.core.store.places import Places, find_places
+from hel_tui.core.store.record import Record
+from hel_tui.core.store.redact import Redactor, secrets_in
+from hel_tui.core.store.settings import LoadedSettings, load_settings
+from hel_tui.core.tools.bash import Bash
+from hel_tui.core.tools.builtins import BUILTIN_NAMES, builtin_tools
+from hel_tui.core.tools.paths import Workspace
+from hel_tui.core.vocabulary import Tool
+
+Emit = Callable[[Event], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What a session works with."""
+
+    places: Places
+    redactor: Redactor
+    record: Pages
+    desk: Desk
+    host: Host
+    servers: Servers
+    policy: Policy
+    model: Model
+    shell: Tool
+    """bash as the person's own: commands typed with `!` run through it."""
+    ledger: Ledger
+    caller: Caller
+    agent: Agent
+    remarks: tuple[str, ...]
+    """Sentences about settings and rules that could not be used."""
+
+
+def assemble(
+    options: Options,
+    session_id: str,
+    emit: Emit,
+    from_host: Emit,
+    prompt: Prompt,
+) -> Parts:
+    """Build the parts of a session. Reads settings, starts nothing."""
+    places = find_places(options.environ)
+    loaded = load_settings(options.project, places)
+    redactor = Redactor(secrets_in(options.environ))
+    folder = places.session_dir(session_id)
+    files = SessionFiles(folder / "files")
+    record = Pages(lambda path: Record(path, redactor, lambda why: emit(Notice("warning", why))), folder)
+    desk = Desk(emit)
+    host = Host(
+        project=options.project,
+        environ=options.environ,
+        files=lambda: files,
+        state_dir=places.state,
+        on_event=from_host,
+        mask=redactor,
+    )
+    policy = Policy.load(
+        places,
+        options.project,
+        level=options.access or loaded.settings.access,
+        rules=loaded.rules,
+        environ=options.environ,
+    )
+    policy.saved = str(files.folder.resolve())
+
+    def identify(identities: Mapping[str, str]) -> None:
+        policy.identities = identities
+
+    workspace = Workspace(options.project, files.folder, (places.config, places.state))
+    builtins, remark = _builtins(options, loaded, workspace)
+    with_servers = options.mcp
+    registry = Registry(
+        builtins, host.catalogue if with_servers else None, host.loader if with_servers else None
+    )
+    ledger = Ledger(emit, record)
+    approver = Approver(
+        policy=policy,
+        desk=desk,
+        ledger=ledger,
+        emit=emit,
+        record=record,
+        answerable=options.answerable,
+    )
+    caller = Caller(
+        registry=registry, approver=approver, hooks=NoHooks(), ledger=ledger, emit=emit, record=record
+    )
+    agent = Agent(
+        registry=registry,
+        caller=caller,
+        desk=desk,
+        emit=emit,
+        record=record,
+        prompt=prompt,
+        max_steps=options.max_steps or loaded.settings.max_steps,
+    )
+    return Parts(
+        places=places,
+        redactor=redactor,
+        record=record,
+        desk=desk,
+        host=host,
+        servers=Servers(options=options, places=places, host=host, desk=desk, emit=emit, identify=identify),
+        policy=policy,
+        model=Model(options, emit, _default_model(loaded, places)),
+        shell=Bash(workspace, options.environ, confined=False),
+        ledger=ledger,
+        caller=caller,
+        agent=agent,
+        remarks=(*map(str, loaded.notes), *policy.problems, *remark),
+    )
+
+
+def _builtins(
+    options: Options, loaded: LoadedSettings, workspace: Workspace
+) -> tuple[dict[str, Tool], tuple[str, ...]]:
+    """The built-in tools on offer, and a remark on names in a settings file that are none."""
+    names, remark = options.tools, ""
+    if names is None and loaded.settings.tools is not None:
+        wanted = loaded.settings.tools
+        names = tuple(name for name in wanted if name in BUILTIN_NAMES)
+        if unknown := [name for name in wanted if name not in BUILTIN_NAMES]:
+            remark = f"tools: there is no {', '.join(unknown)}; there are {', '.join(BUILTIN_NAMES)}"
+    network = loaded.settings.network
+    tools = builtin_tools(workspace, names=names, environ=options.environ, network=network)
+    return tools, (remark,) if remark else ()
+
+
+def _default_model(loaded: LoadedSettings, places: Places) -> tuple[str, str]:
+    """(model, base URL) when the command line names none: settings, else what was used last."""
+    if loaded.settings.model:
+        return loaded.settings.model, loaded.settings.base_url
+    last = recall(places)
+    return last.model, last.base_url
