@@ -9,60 +9,18 @@ from __future__ import annotations
 
 import asyncio
 import json
-import random
 import resource
 import sys
 import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from textual.app import App, ComposeResult
 
 from hel_tui.tui.state import AnswerItem, Item, UserItem
 from hel_tui.tui.widgets.conversation import Conversation
-
-WORDS = ["server", "tool", "answer", "request", "context", "result", "value", "parser", "stream", "window"]
-WORDS += ["because", "therefore", "which", "reads", "writes", "configuration", "between", "without", "every"]
-
-
-def _sentence(rng: random.Random) -> str:
-    words = [rng.choice(WORDS) for _ in range(rng.randint(6, 16))]
-    words[rng.randrange(len(words))] = rng.choice(
-        ("**important**", "`code_name`", "*perhaps*", "[docs](https://x.example)")
-    )
-    return " ".join(words).capitalize() + "."
-
-
-def _block(rng: random.Random) -> str:
-    kind = rng.choice(("text", "text", "text", "list", "code", "table", "quote", "heading"))
-    if kind == "list":
-        return "\n".join(f"- {_sentence(rng)}" for _ in range(rng.randint(3, 8)))
-    if kind == "code":
-        rows = [
-            f"    value_{n} = call({n}, name='{rng.choice(WORDS)}')  # step {n}"
-            for n in range(rng.randint(4, 15))
-        ]
-        return "```python\ndef example():\n" + "\n".join(rows) + "\n```"
-    if kind == "table":
-        rows = [
-            f"| {rng.choice(WORDS)} | {rng.randint(1, 9999)} | {_sentence(rng)} |"
-            for _ in range(rng.randint(3, 8))
-        ]
-        return "| name | value | note |\n|---|--:|---|\n" + "\n".join(rows)
-    if kind == "quote":
-        return f"> {_sentence(rng)}\n> {_sentence(rng)}"
-    if kind == "heading":
-        return f"## {' '.join(rng.choice(WORDS) for _ in range(4))}"
-    return " ".join(_sentence(rng) for _ in range(rng.randint(2, 5)))
-
-
-def answer(tokens: int, seed: int = 1) -> str:
-    """Mixed Markdown of about `tokens` tokens (four characters each)."""
-    rng = random.Random(seed)
-    blocks: list[str] = []
-    size = 0
-    while size < tokens * 4:
-        blocks.append(_block(rng))
-        size += len(blocks[-1]) + 2
-    return "\n\n".join(blocks)
+from tests.bench.markdown_text import answer
 
 
 class Bench(App[None]):
