@@ -17,6 +17,9 @@ from hel_tui.core.runtime import Runtime
 from hel_tui.samples import lay
 from tests.fixtures.models.endpoint import Reply, call, calls, say
 
+SERVERS = Path(__file__).parent / "fixtures" / "servers"
+KEY = "sk-test-0123456789abcdefghij"
+"""The model's key in every test: it must turn up nowhere but in one header."""
 LIMIT = 60.0
 """Seconds a condition may take on a busy machine before a test fails."""
 
@@ -60,6 +63,39 @@ def calls_received(project: Path) -> list[tuple[str, dict[str, Any]]]:
         for message in received(project)
         if message.get("method") == "tools/call"
     ]
+
+
+def servers_file(folder: Path, **servers: str | dict[str, Any]) -> Path:
+    """A server file of fixture servers: `name="file:mode"`, or a dict of entry keys with `mode` among them."""
+    entries = {}
+    for name, given in servers.items():
+        more = {"mode": given} if isinstance(given, str) else dict(given)
+        file, _, word = more.pop("mode").partition(":")
+        env = {"EVENTS": str(folder / f"{name}.events"), **more.pop("env", {})}
+        args = ["-S", "-E", str(SERVERS / f"{file}.py"), word]
+        entries[name] = {"command": sys.executable, "args": args, "env": env, **more}
+    path = folder / "servers.json"
+    path.write_text(json.dumps({"mcpServers": entries}))
+    return path
+
+
+def heard(folder: Path, name: str) -> list[dict[str, Any]]:
+    """What a server of `servers_file` received or noted, in order."""
+    path = folder / f"{name}.events"
+    lines = path.read_text().splitlines() if path.exists() else []
+    return [note.get("message", note) for note in map(json.loads, lines)]
+
+
+def called(folder: Path, name: str) -> list[dict[str, Any]]:
+    """Parameters of every tools/call a server of `servers_file` received."""
+    return [message["params"] for message in heard(folder, name) if message.get("method") == "tools/call"]
+
+
+def results(body: dict[str, Any]) -> list[str]:
+    """The results a request carries behind the last answer of the model, in order."""
+    messages = body["messages"]
+    last = max(n for n, message in enumerate(messages) if message["role"] == "assistant")
+    return [message["content"] for message in messages[last + 1 :] if message["role"] == "tool"]
 
 
 class Driver:
@@ -156,7 +192,7 @@ def options(project: Path, home: Path, url: str | None, **more: Any) -> Options:
     """Options for a scripted model at `url` (None: no model), nothing remembered."""
     base = Options(
         project=project,
-        environ=environment(home, HEL_API_KEY="sk-test-0123456789abcdefghij"),
+        environ=environment(home, HEL_API_KEY=KEY),
         model="scripted/scripted" if url else None,
         base_url=url,
     )

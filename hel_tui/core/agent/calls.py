@@ -125,7 +125,7 @@ class Caller:
 
     async def _one(self, card: Card, offered: frozenset[str]) -> Outcome:
         task = asyncio.ensure_future(self._path(card, offered))
-        self._running[card.call.id] = task
+        self._running[card.id] = task
         try:
             outcome = await asyncio.shield(task)
         except asyncio.CancelledError:
@@ -138,7 +138,7 @@ class Caller:
                 self._ledger.finish(card, outcome)
                 raise
         finally:
-            del self._running[card.call.id]
+            del self._running[card.id]
         self._ledger.finish(card, outcome)
         return outcome
 
@@ -187,7 +187,7 @@ class Caller:
         self._ledger.state(card, "running")
         self.performed += 1
         try:
-            outcome = await tool.run(arguments, Invocation(card.call.id, self._ledger.progress(card)))
+            outcome = await tool.run(arguments, Invocation(card.id, self._ledger.progress(card)))
         except Exception as error:  # a bug in a tool must not end the conversation
             self._record.write("note", text=f"{tool.raw} raised {type(error).__name__}: {error}")
             return Outcome(f"{tool.raw} failed inside hel: {type(error).__name__}: {error}", failed=True)

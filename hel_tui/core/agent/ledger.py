@@ -38,6 +38,11 @@ class Card:
     remarks: list[str] = field(default_factory=list)
     """Sentences for the model, put behind the result."""
 
+    @property
+    def id(self) -> str:
+        """Unique in the session; the call's own id is only as unique as its provider made it."""
+        return self.detail.call_id
+
 
 class Ledger:
     """Cards of one session."""
@@ -55,19 +60,20 @@ class Ledger:
         self, turn: int, call: ToolCall, tool: Tool | None, *, by_hand: bool = False, trusted: bool = False
     ) -> Card:
         """A card for a call that appeared, announced to the screen."""
+        call_id = self._fresh(call.id)
         arguments = parse_arguments(call.arguments)
         checked = None
         summary, pretty = call.arguments, call.arguments
         if isinstance(arguments, dict):
             pretty = shown(arguments)
             if tool is not None:
-                checked = Checked(call.id, call.name, tool, arguments)
+                checked = Checked(call_id, call.name, tool, arguments)
                 summary = tool.summary(arguments)
         server, raw = (tool.server, tool.raw) if tool is not None else ("", call.name)
-        detail = CallDetail(call.id, server, raw, arguments=pretty, result="", state="queued")
-        self._details[call.id] = detail
+        detail = CallDetail(call_id, server, raw, arguments=pretty, result="", state="queued")
+        self._details[call_id] = detail
         summary = " ".join(summary.split())[:MAX_SUMMARY]
-        self._emit(CallStarted(turn, call.id, server, raw, summary, by_hand=by_hand))
+        self._emit(CallStarted(turn, call_id, server, raw, summary, by_hand=by_hand))
         return Card(call, tool, detail, checked, by_hand=by_hand, trusted=trusted)
 
     def state(self, card: Card, state: CallState) -> None:
@@ -76,7 +82,7 @@ class Ledger:
         if state == "running":
             card.began = time.monotonic()
         self._keep(card, replace(card.detail, state=state))
-        self._emit(CallChanged(card.call.id, state))
+        self._emit(CallChanged(card.id, state))
 
     def diff(self, card: Card, diff: str) -> None:
         """What the call changes, for its card."""
@@ -85,7 +91,7 @@ class Ledger:
 
     def progress(self, card: Card) -> ProgressFn:
         """A function a running tool reports its progress to."""
-        call_id = card.call.id
+        call_id = card.id
         return lambda progress, total, message: self._emit(
             CallProgress(call_id, progress, total, message[:MAX_SUMMARY])
         )
@@ -102,15 +108,24 @@ class Ledger:
         self._keep(card, detail)
         self._record.write(
             "result",
-            id=card.call.id,
+            id=card.id,
             name=card.call.name,
             state=card.state,
             seconds=round(seconds, 4),
             text=outcome.text,
         )
         preview, lines = text[:MAX_PREVIEW], text.count("\n") + 1
-        self._emit(CallChanged(card.call.id, card.state, seconds, preview=preview, lines=lines))
+        self._emit(CallChanged(card.id, card.state, seconds, preview=preview, lines=lines))
+
+    def _fresh(self, call_id: str) -> str:
+        """`call_id`, with a number behind it if the session has it: some providers begin anew each time."""
+        if call_id not in self._details:
+            return call_id
+        number = 2
+        while (name := f"{call_id}~{number}") in self._details:
+            number += 1
+        return name
 
     def _keep(self, card: Card, detail: CallDetail) -> None:
         card.detail = detail
-        self._details[card.call.id] = detail
+        self._details[card.id] = detail

@@ -110,7 +110,7 @@ class Catalogue:
             tool = None
             tokens = 0
             if not reason:
-                tool = McpTool(entry.name, spec, call, self._files, entry.trust_annotations)
+                tool = McpTool(entry.name, spec, call, self._files, entry.trust_annotations, entry.parallel)
                 tokens = _tokens(public, spec)
             listed.append(_Listed(spec, public, tokens, reason, tool))
         return tuple(sorted(listed, key=lambda one: (one.spec.raw, one.reason)))

@@ -38,6 +38,8 @@ class McpTool:
     """Where results are kept: asked for at each call, since sessions change."""
     trust_annotations: bool = False
     """Whether the person believes what this server says of its tools."""
+    parallel: bool = False
+    """Whether calls of this server may run together."""
 
     @property
     def raw(self) -> str:
