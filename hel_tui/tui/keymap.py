@@ -74,7 +74,6 @@ ACTIONS: tuple[Action, ...] = (
     Action("conversation.previous_match", "N", "match(-1)"),
     Action("conversation.copy", "c", "copy"),
     Action("conversation.command", "y", "command"),
-    Action("conversation.wire", "w", "wire"),
     Action("conversation.log", "l", "log"),
     Action("conversation.rerun", "e", "rerun"),
     Action("list.down", "j,down", "down"),

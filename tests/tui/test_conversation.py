@@ -58,7 +58,6 @@ class Host(App[None]):
 
     on_conversation_card_opened = _hear
     on_conversation_copy_requested = _hear
-    on_conversation_wire_requested = _hear
     on_conversation_log_requested = _hear
     on_conversation_rerun_requested = _hear
 
@@ -349,15 +348,14 @@ async def test_keys_on_a_card_ask_the_app() -> None:
     async with running() as (app, pilot):
         items = turns(2)
         app.sync(items, *keys(items))
-        await pilot.press("c", "w")
+        await pilot.press("c", "l")
         assert app.heard == []  # no card under the cursor yet
-        await pilot.press("k", "c", "y", "w", "l", "e")
+        await pilot.press("k", "c", "y", "l", "e")
         copied = [message.text for message in app.heard if isinstance(message, Conversation.CopyRequested)]
         assert copied[0].startswith("inventory · lookup_port\n")
         assert copied[1] == """hel mcp call inventory lookup_port '{"service":"api"}'"""
         asked = [(type(m), m.call_id) for m in app.heard if isinstance(m, Conversation.CardMessage)]
         assert asked == [
-            (Conversation.WireRequested, "call-1"),
             (Conversation.LogRequested, "call-1"),
             (Conversation.RerunRequested, "call-1"),
         ]

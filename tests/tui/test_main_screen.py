@@ -335,3 +335,31 @@ async def test_wide_characters_are_typed_and_deleted_whole():
         await d.type("한글 漢字")
         await d.press("backspace", after=0.5)
         assert d.app.main.prompt.text == "한글 漢"
+
+
+async def test_a_card_is_run_again_with_its_arguments_in_the_prompt():
+    core = scenes.busy_core()
+    core.details["c2"] = p.CallDetail(
+        "c2", "inventory", "lookup_port", '{\n  "service": "api"\n}', "8437", "ok"
+    )
+    async with opened(core) as d:
+        await d.press("tab", "k", "k", "e", after=0.5)
+        await d.until(lambda: d.app.main.prompt.text)
+        assert d.app.main.prompt.text == '/call inventory.lookup_port {"service": "api"}'
+
+
+async def test_a_card_leads_to_the_log_of_its_server():
+    async with opened(scenes.busy_core()) as d:
+        await d.press("tab", "k", "k", "l", after=0.5)
+        await d.until(lambda: d.app.focused is d.app.main.side.log_view)
+        assert "stderr: inventory" in screen_text(d.app)
+
+
+async def test_the_column_is_dragged_with_the_mouse():
+    async with opened(scenes.busy_core()) as d:
+        before = d.app.main.side.size.width
+        x = d.app.main.query_one("#splitter").region.x
+        await d.pilot.mouse_down(offset=(x, 10))
+        await d.pilot.hover(offset=(x - 6, 10))
+        await d.pilot.mouse_up(offset=(x - 6, 10))
+        await d.until(lambda: d.app.main.side.size.width == before + 6)

@@ -21,9 +21,10 @@ def test_both_languages_have_the_same_keys():
     assert set(ENGLISH) == set(KOREAN)
 
 
-@pytest.mark.parametrize("key", sorted(k for k in ENGLISH if k != "json.not_object"))
-def test_both_languages_fill_the_same_placeholders(key):
-    assert placeholders(ENGLISH[key]) == placeholders(KOREAN[key])
+def test_both_languages_fill_the_same_placeholders():
+    filled = {key for key in ENGLISH if key != "json.not_object"}
+    differing = [key for key in filled if placeholders(ENGLISH[key]) != placeholders(KOREAN[key])]
+    assert differing == []
 
 
 def test_every_literal_key_in_the_sources_exists():

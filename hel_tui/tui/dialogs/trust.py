@@ -55,7 +55,7 @@ class TrustDialog(Dialog):
             [
                 ("› " if marked else "  ", "accent"),
                 (f"{box} {foreign(server.name)}", "cursor" if marked else "strong"),
-                (f"  {server.scope} · {foreign(server.file)}", "muted"),
+                (f"  {foreign(server.scope)} · {foreign(server.file)}", "muted"),
             ],
             *framed(server.command_line),
         ]

@@ -5,6 +5,8 @@ Not here: reading a command (slash), layout (main).
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
 import shlex
 import subprocess
@@ -20,7 +22,7 @@ from hel_tui.tui import slash
 from hel_tui.tui.safe import clean
 from hel_tui.tui.screens import sheets
 from hel_tui.tui.screens.text import TextScreen
-from hel_tui.tui.state import AnswerItem
+from hel_tui.tui.state import AnswerItem, CallItem
 from hel_tui.tui.strings import t
 from hel_tui.tui.widgets.lines import Line
 
@@ -181,6 +183,25 @@ class Commands:
                 pane.post_message(pane.Wish(wishes[key], name))  # type: ignore[arg-type]
 
         self.hel.push_screen(TextScreen(clean(name, newlines=False), lines, keys), done)
+
+    def log_of_call(self, call_id: str) -> None:
+        """The log of the server a call went to."""
+        call = self.screen.view.by_key.get(call_id)
+        if isinstance(call, CallItem) and call.server:
+            self.screen.open_log(call.server)
+
+    def rerun(self, call_id: str) -> None:
+        """Put a call into the prompt, to be edited and sent again by hand."""
+        detail = self.hel.core.call(call_id)
+        if detail is None:
+            self.hel.say(t("card.gone"), "warning")
+            return
+        target = f"{detail.server}.{detail.tool}" if detail.server else detail.tool
+        arguments = detail.arguments
+        with contextlib.suppress(ValueError):
+            arguments = json.dumps(json.loads(arguments), ensure_ascii=False)
+        self.screen.prompt.write(f"/call {target} {arguments}")
+        self.screen.set_focus(self.screen.prompt)
 
     def toggle(self, tool: p.ToolRow) -> None:
         """Load or unload; one that is not offered says why."""

@@ -216,9 +216,19 @@ class MainScreen(Screen[None]):
             case "trust":
                 self.hel.send(p.ReviewTrust())
             case "log":
-                self.side.show_log(event.server)
-                self._reveal_side()
-                self.set_focus(self.side.log_view)
+                self.open_log(event.server)
+
+    @on(Conversation.CopyRequested)
+    def _copy(self, event: Conversation.CopyRequested) -> None:
+        self.hel.copy(event.text)
+
+    @on(Conversation.LogRequested)
+    def _log_of_call(self, event: Conversation.LogRequested) -> None:
+        self.commands.log_of_call(event.call_id)
+
+    @on(Conversation.RerunRequested)
+    def _rerun(self, event: Conversation.RerunRequested) -> None:
+        self.commands.rerun(event.call_id)
 
     @on(ToolsPane.Toggled)
     def _tool_toggled(self, event: ToolsPane.Toggled) -> None:
@@ -237,6 +247,13 @@ class MainScreen(Screen[None]):
     @on(Finder.Closed)
     def _found(self, event: Finder.Closed) -> None:
         self.set_focus(event.back)
+
+    def open_log(self, server: str) -> None:
+        """Go to the log of a server."""
+        self.side.servers.select(server)
+        self.side.show_log(server)
+        self._reveal_side()
+        self.set_focus(self.side.log_view)
 
     # -------------------------------------------------------------- actions
 

@@ -50,7 +50,7 @@ def server_lines(server: p.ServerChanged, failure: p.ServerFailure | None) -> li
         ("server.scope", server.scope),
         ("server.transport", server.transport),
         ("server.protocol", server.protocol),
-        ("server.tools", str(server.tools)),
+        ("server.tools", str(server.tools or "")),
         ("server.latency", latency(server.latency)),
         ("server.pid", str(server.pid or "")),
         ("server.since", stamp(server.since) if server.since else ""),

@@ -49,7 +49,6 @@ ENGLISH: dict[str, str] = {
     "action.conversation.previous_match": "previous place found",
     "action.conversation.copy": "copy the card",
     "action.conversation.command": "copy the card as a hel mcp call command",
-    "action.conversation.wire": "wire frames of the card",
     "action.conversation.log": "stderr while the card ran",
     "action.conversation.rerun": "run the card's call again with edited arguments",
 }
@@ -98,7 +97,6 @@ KOREAN: dict[str, str] = {
     "action.conversation.previous_match": "이전 찾은 곳",
     "action.conversation.copy": "카드 복사",
     "action.conversation.command": "카드를 hel mcp call 명령으로 복사",
-    "action.conversation.wire": "카드의 통신 프레임",
     "action.conversation.log": "카드가 실행되는 동안의 stderr",
     "action.conversation.rerun": "인수를 고쳐 다시 실행",
 }

@@ -41,9 +41,6 @@ class Conversation(TranscriptView):
     class CardOpened(CardMessage):
         """A card was opened: its details are shown now."""
 
-    class WireRequested(CardMessage):
-        """Show the wire frames of this call."""
-
     class LogRequested(CardMessage):
         """Show the stderr lines written while this call ran."""
 
@@ -132,9 +129,6 @@ class Conversation(TranscriptView):
     def _post_about_card(self, message: type[CardMessage]) -> None:
         if (item := self._marked_call()) is not None:
             self.post_message(message(item.key))
-
-    def action_wire(self) -> None:
-        self._post_about_card(self.WireRequested)
 
     def action_log(self) -> None:
         self._post_about_card(self.LogRequested)

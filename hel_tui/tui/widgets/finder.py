@@ -40,6 +40,10 @@ class Finder(Input):
         if self._target is not None and self.display:
             self._target(text)
 
+    def on_blur(self) -> None:
+        """Leaving it by another way keeps the filter and folds the line."""
+        self.display = False
+
     def on_key(self, event: events.Key) -> None:
         if event.key not in ("enter", "escape"):
             return

@@ -105,7 +105,6 @@ class ServersPane(RowList):
     def update(self, servers: dict[str, p.ServerChanged]) -> None:
         """Show these servers."""
         self.servers = sorted(servers.values(), key=order)
-        self.empty = [(f" {t('servers.none')}", "muted")] if not self.icons else [("", "")]
         now = time.time()
         self.show([Row(s.name, row(s, max(self.columns, 1), now)) for s in self.servers])
 
@@ -118,8 +117,8 @@ class ServersPane(RowList):
         self.update({s.name: s for s in self.servers})
 
     def line_at(self, y: int) -> Line:
-        if self.icons and y < len(self.rows):
-            return self.rows[y].parts[:1]
+        if self.icons:
+            return self.rows[y].parts[:1] if y < len(self.rows) else ()
         return super().line_at(y)
 
     def attention(self) -> str:
