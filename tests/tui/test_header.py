@@ -6,8 +6,12 @@ import pytest
 from rich.cells import cell_len
 
 from hel_tui.core import protocol as p
+from hel_tui.tui import strings
 from hel_tui.tui.state import ViewState, reduce
 from hel_tui.tui.widgets.header import header_line, short_path
+from hel_tui.tui.widgets.lines import width_of
+from hel_tui.tui.widgets.servers import row as server_row
+from hel_tui.tui.widgets.tools import tool_row
 from tests.tui import scenes
 
 
@@ -56,6 +60,22 @@ def test_without_a_model_it_says_so(state):
 def test_foreign_names_cannot_write_to_the_terminal(state):
     reduce(state, [p.ModelChanged("\x1b]0;owned\x07[/]evil")])
     assert "\x1b" not in text(state, 120)
+
+
+@pytest.mark.parametrize("width", [20, 30, 38, 60])
+@pytest.mark.parametrize("language", ["en", "ko"])
+def test_rows_of_servers_and_tools_fill_their_width(width, language):
+    strings.use(language)
+    try:
+        for server in [
+            *scenes.SERVERS,
+            p.ServerChanged("한글서버이름", "failed", reason="이유가 깁니다" * 4),
+        ]:
+            assert width_of(server_row(server, width, 0.0)) <= width
+        for tool in scenes.TOOLS:
+            assert width_of(tool_row(tool, width)) <= width
+    finally:
+        strings.use("en")
 
 
 def test_a_path_keeps_its_last_folder():

@@ -363,3 +363,35 @@ async def test_the_column_is_dragged_with_the_mouse():
         await d.pilot.hover(offset=(x - 6, 10))
         await d.pilot.mouse_up(offset=(x - 6, 10))
         await d.until(lambda: d.app.main.side.size.width == before + 6)
+
+
+@pytest.mark.parametrize("theme", ["fjord", "paper", "terminal"])
+async def test_the_row_under_the_cursor_is_seen(theme):
+    async with opened(scenes.busy_core(), theme=theme) as d:
+        pane = d.app.main.side.servers
+        rest = {segment.style.bgcolor for segment in pane.render_line(0)}
+        await d.press("f2", after=0.5)
+        await d.until(lambda: pane.has_focus)
+        marked, other = ({s.style.bgcolor for s in pane.render_line(y)} for y in (0, 1))
+        assert other == rest
+        assert not marked & rest
+
+
+async def test_without_colour_the_cursor_is_seen_too(monkeypatch):
+    monkeypatch.setenv("NO_COLOR", "1")
+    async with opened(scenes.busy_core()) as d:
+        await d.press("f2", after=0.5)
+        pane = d.app.main.side.servers
+        await d.until(lambda: pane.has_focus)
+        assert all(segment.style.reverse for segment in pane.render_line(0))
+        assert not any(segment.style.reverse for segment in pane.render_line(1))
+
+
+async def test_korean(monkeypatch):
+    monkeypatch.setenv("HEL_LANG", "ko")
+    async with opened(scenes.busy_core(), size=(80, 24)) as d:
+        await d.ask(scenes.TRUST)
+        text = screen_text(d.app)
+        assert "이 프로젝트가 서버 2개를 시작하려 합니다" in text
+        assert "거절" in text
+    monkeypatch.setenv("HEL_LANG", "en")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from rich.cells import cell_len
 from textual import events
 
 from hel_tui.tui.safe import clean, cut
@@ -24,10 +25,10 @@ def short_path(path: str, width: int) -> str:
     home = str(Path.home())
     if text == home or text.startswith(home + "/"):
         text = "~" + text[len(home) :]
-    if len(text) <= width:
+    if cell_len(text) <= width:
         return text
     tail = text
-    while len(tail) > width - 2 and "/" in tail[1:]:
+    while cell_len(tail) > width - 2 and "/" in tail[1:]:
         tail = tail[tail.index("/", 1) :]
     return cut("…" + tail, width)
 

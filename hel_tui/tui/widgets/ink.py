@@ -1,6 +1,6 @@
 """From inks to the styles of the theme, and from rows of text to strips on the screen.
 
-The component classes of the view are the roles; their colours are in its CSS. Not here: what rows say.
+Each role is a class of the view's CSS, which has its colours. Not here: what rows say.
 """
 
 from __future__ import annotations
@@ -28,35 +28,8 @@ from hel_tui.tui.text.lines import (
     Span,
     wrap,
 )
+from hel_tui.tui.widgets.components import component_style
 
-ROLES = (
-    "muted",
-    "heading",
-    "link",
-    "inline-code",
-    "code",
-    "code-comment",
-    "code-keyword",
-    "code-string",
-    "code-number",
-    "code-name",
-    "bar",
-    "marker",
-    "user",
-    "user-text",
-    "accent",
-    "success",
-    "warning",
-    "error",
-    "added",
-    "removed",
-    "reasoning",
-    "cursor",
-    "found",
-    "found-here",
-    "missed",
-    "selected",
-)
 PREFIX = "conversation--"
 
 CSS = """
@@ -137,7 +110,7 @@ class Painter:
         if style is None:
             style = self._widget.rich_style
             if ink.role != "text":
-                style = self._widget.get_component_rich_style(PREFIX + ink.role, default=style)
+                style = component_style(self._widget, PREFIX + ink.role)
             for flag, more in _FLAGS:
                 if ink.flags & flag:
                     style += more

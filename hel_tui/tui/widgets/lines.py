@@ -7,7 +7,6 @@ have been made safe before. Not here: what the lines say.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import ClassVar
 
 from rich.cells import cell_len, chop_cells
 from rich.segment import Segment
@@ -17,9 +16,10 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from hel_tui.tui.safe import cut
+from hel_tui.tui.widgets.components import component_style
 
 Part = tuple[str, str]
-"""(text, style name): the name of a component class without `line--`, or empty."""
+"""(text, style name): the name of a class of `LineView`'s CSS without `line--`, or empty."""
 Line = Sequence[Part]
 
 
@@ -86,18 +86,6 @@ class LineView(ScrollView):
     """Base of our line-drawing widgets. Subclasses give `line_at(y, width)`."""
 
     ALLOW_SELECT = False
-    COMPONENT_CLASSES: ClassVar[set[str]] = {
-        "line--muted",
-        "line--strong",
-        "line--accent",
-        "line--ok",
-        "line--warn",
-        "line--bad",
-        "line--cursor",
-        "line--alert",
-        "line--key",
-        "line--frame",
-    }
     DEFAULT_CSS = """
     LineView {
         background: transparent;
@@ -118,6 +106,14 @@ class LineView(ScrollView):
     }
     """
 
+    def __init__(self, *, id: str | None = None) -> None:
+        self._styles_of: dict[str, Style] = {}
+        super().__init__(id=id)
+
+    def notify_style_update(self) -> None:
+        super().notify_style_update()
+        self._styles_of.clear()
+
     @property
     def columns(self) -> int:
         """Cells a line may take now."""
@@ -131,8 +127,13 @@ class LineView(ScrollView):
         """The Rich style of a style name; only the cursor brings its own background."""
         if not name:
             return Style.null()
-        style = self.get_component_rich_style(f"line--{name}")
-        return style if name == "cursor" else style.without_color + Style(color=style.color)
+        style = self._styles_of.get(name)
+        if style is None:
+            style = component_style(self, f"line--{name}")
+            if name != "cursor":
+                style = style.without_color + Style(color=style.color)
+            self._styles_of[name] = style
+        return style
 
     def render_line(self, y: int) -> Strip:
         return self.paint(self.line_at(y + self.scroll_offset.y), self.columns)

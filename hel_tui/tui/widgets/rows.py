@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from rich.segment import Segment
 from textual import events
 from textual.binding import BindingType
 from textual.geometry import Region
@@ -120,7 +121,8 @@ class RowList(LineView, can_focus=True):
         strip = super().render_line(y)
         row = y + self.scroll_offset.y
         if row == self.cursor and self.rows and self.has_focus:
-            return strip.apply_style(self.style_of("cursor"))
+            cursor = self.style_of("cursor")
+            return Strip([Segment(text, (style or cursor) + cursor) for text, style, _ in strip])
         return strip
 
     def on_click(self, event: events.Click) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from typing import ClassVar, Literal
 
+from rich.cells import cell_len
 from textual.binding import BindingType
 from textual.message import Message
 
@@ -75,9 +76,9 @@ def row(server: p.ServerChanged, width: int, now: float) -> list[Part]:
     name = clean(server.name, newlines=False)
     room = max(width - 4, 1)
     text = word(server, now)
-    text = cut(text, max(room - min(len(name), room // 3 + 1) - 1, 1))
+    text = cut(text, max(room - min(cell_len(name), room // 3 + 1) - 1, 1))
     quiet = server.phase in ("ready", "off", "stopped", "starting")
-    left = pad(name, max(room - len(text) - 1, 1))
+    left = pad(name, max(room - cell_len(text) - 1, 1))
     return [(f" {glyph} ", style), (left, "muted" if server.phase == "off" else ""),
             (" " + text, "muted" if quiet else style)]  # fmt: skip
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from rich.cells import cell_len
 from textual.binding import BindingType
 from textual.message import Message
 
@@ -31,7 +32,7 @@ def tool_row(tool: p.ToolRow, width: int) -> list[Part]:
     cost = cut(cost, room // 2)
     return [
         (f" {glyph} ", style),
-        (pad(name, max(room - len(cost) - 1, 1)), "" if tool.loaded else "muted"),
+        (pad(name, max(room - cell_len(cost) - 1, 1)), "" if tool.loaded else "muted"),
         (" " + cost, "muted"),
     ]
 

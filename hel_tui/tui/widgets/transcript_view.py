@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Collection, Sequence
-from typing import ClassVar
 
 from textual.geometry import Region, Size
 from textual.message import Message
@@ -21,7 +20,7 @@ from hel_tui.tui.state import CallItem, Item
 from hel_tui.tui.text import warm_up
 from hel_tui.tui.text.lines import MUTED, Ink, Line, copied_text
 from hel_tui.tui.text.transcript import DetailFn, Transcript
-from hel_tui.tui.widgets.ink import CSS, PREFIX, ROLES, Painter
+from hel_tui.tui.widgets.ink import CSS, Painter
 
 FEW = 64
 """Changed items up to which all are laid out at once, so that the count of missed rows is exact."""
@@ -34,7 +33,6 @@ WARM_UP_AFTER = 1.5
 class TranscriptView(ScrollView, can_focus=True):
     """Rows of all items. `sync` takes over what changed, once a frame."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {PREFIX + role for role in ROLES}
     DEFAULT_CSS = CSS
     ALLOW_SELECT = True
 
