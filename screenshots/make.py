@@ -1,0 +1,376 @@
+"""Makes the pictures in this folder from the running app: `python screenshots/make.py [NAME…]`.
+
+The real screen on the real core with the scripted model, driven by keys. What differs from run to run
+(times, process ids, paths of this machine) is replaced on its way to the screen. Not here: what is shown.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import re
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Callable, Coroutine
+from dataclasses import dataclass, fields, is_dataclass, replace
+from html import escape, unescape
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+from rich.cells import cell_len
+from textual.pilot import Pilot
+
+FOLDER = Path(__file__).resolve().parent
+sys.path.insert(0, str(FOLDER.parent))
+
+from hel_tui.core import protocol as p  # noqa: E402
+from hel_tui.core.options import Options  # noqa: E402
+from hel_tui.core.runtime import Runtime  # noqa: E402
+from hel_tui.samples import lay  # noqa: E402
+from hel_tui.tui.app import HelApp  # noqa: E402
+from hel_tui.tui.dialogs.base import Dialog  # noqa: E402
+
+T = TypeVar("T")
+THEMES = ("fjord", "ember", "paper", "frost", "contrast", "terminal")
+PICTURES = (
+    "main",
+    "trust",
+    "approval",
+    "markdown",
+    "palette",
+    "keys",
+    "failed",
+    "small",
+    "korean",
+    *(f"theme-{name}" for name in THEMES),
+)
+"""Every picture, by the name of its file without `.svg`."""
+
+HOME = "/home/robin"
+"""The home folder that the pictures show."""
+NOON = 1_782_302_400.0
+"""A Unix time for everything that is shown with one."""
+LIMIT = 60.0
+ENGLISH = "Look up the port of the api service on the inventory server and put it into config.ini."
+KOREAN = "inventory 서버에서 api 서비스에 배정된 포트를 찾아 config.ini의 port에 넣어 줘."
+WEATHER = """\
+import os
+import sys
+
+print("weather: reading the key", file=sys.stderr)
+key = os.environ["WEATHER_KEY"]
+"""
+"""A server that ends before it has said a word."""
+
+
+# ------------------------------------------------------------ the same every time
+
+
+class Still:
+    """A core whose times, process ids and paths are the same in every run."""
+
+    def __init__(self, core: Runtime, home: Path) -> None:
+        self._core = core
+        self._paths = {str(home): HOME, sys.executable: "/usr/bin/python3"}
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._core, name)
+
+    def drain(self) -> list[p.Event]:
+        return [self.still(event) for event in self._core.drain()]
+
+    def tools(self) -> tuple[p.ToolRow, ...]:
+        return self.still(self._core.tools())
+
+    def call(self, call_id: str) -> p.CallDetail | None:
+        return self.still(self._core.call(call_id))
+
+    def failure(self, server: str) -> p.ServerFailure | None:
+        return self.still(self._core.failure(server))
+
+    def log(self, server: str) -> StillLog | None:
+        window = self._core.log(server)
+        return StillLog(window, self.still) if window else None
+
+    def still(self, value: T) -> T:
+        """`value` without what belongs to this run."""
+        return cast("T", self._still(value))
+
+    def _still(self, value: Any) -> Any:
+        if isinstance(value, str):
+            return self._still_text(value)
+        if isinstance(value, tuple | frozenset):
+            return type(value)(self.still(one) for one in value)
+        if not is_dataclass(value) or isinstance(value, type):
+            return value
+        changed = {field.name: self.still(getattr(value, field.name)) for field in fields(value)}
+        match value:
+            case p.ServerChanged():
+                changed |= {
+                    "since": NOON,
+                    "pid": 4711 if value.pid else 0,
+                    "latency": 0.003 if value.latency else 0.0,
+                }
+            case p.CallChanged():
+                changed["seconds"] = 0.004 if value.seconds else 0.0
+            case p.TurnEnded():
+                changed["seconds"] = 1.0
+            case p.SessionStarted() | p.Cleared():
+                changed["session_id"] = "still"
+        return replace(value, **changed)
+
+    def _still_text(self, text: str) -> str:
+        for here, shown in self._paths.items():
+            text = text.replace(here, shown)
+        text = re.sub(r"\b\d+(\.\d+)? ?s\b", "0.1 s", text)
+        return re.sub(r"\bpid \d+", "pid 4711", text)
+
+
+@dataclass(frozen=True)
+class StillLog:
+    """A server's log, a line a second from noon."""
+
+    window: p.LogWindow
+    still: Callable[[p.LogLine], p.LogLine]
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.window, name)
+
+    def lines(self, start: int, stop: int) -> list[p.LogLine]:
+        lines = self.window.lines(start, stop)
+        return [replace(self.still(line), time=NOON + start + i) for i, line in enumerate(lines)]
+
+
+# ------------------------------------------------------------------- a person
+
+
+class Person:
+    """Somebody at the keyboard of one open app."""
+
+    def __init__(self, app: HelApp, pilot: Pilot[int], wanted: frozenset[str]) -> None:
+        self.app, self.pilot, self.wanted = app, pilot, wanted
+        self.state = app.bridge.state
+        app.main.status.clock = lambda: self.state.turn_began + 3
+
+    async def until(self, true: Callable[[], object], what: str) -> None:
+        end = time.monotonic() + LIMIT
+        while not true():
+            if time.monotonic() > end:
+                raise TimeoutError(f"waited in vain for {what}")
+            await self.pilot.pause(0.02)
+        await self.rest(0.15)
+
+    async def rest(self, seconds: float) -> None:
+        await self.pilot.pause(seconds)
+
+    async def dialog(self) -> None:
+        """Wait until a decision is asked for and the dialog hears."""
+        await self.until(lambda: isinstance(self.app.screen, Dialog), "a dialog")
+        await self.rest(0.6)
+
+    async def decide(self, key: str) -> None:
+        """Press a key in the next dialog and let it settle."""
+        await self.dialog()
+        asked = self.app.screen
+        await self.pilot.press("end")  # what is long must have been seen to its end
+        await self.rest(0.3)
+        await self.pilot.press(key)
+        await self.until(lambda: self.app.screen is not asked, "the end of the dialog")
+
+    async def say(self, text: str) -> None:
+        self.app.main.prompt.write(text)
+        await self.pilot.press("enter")
+
+    async def done(self) -> None:
+        """Wait for the end of a turn."""
+        await self.until(lambda: self.state.turn and not self.state.busy, "the end of the turn")
+
+    async def ready(self, count: int) -> None:
+        """Wait until no server is on its way any more and so many have been heard of."""
+        settled = ("ready", "failed", "off")
+        await self.until(
+            lambda: (
+                len(self.state.servers) >= count
+                and all(s.phase in settled for s in self.state.servers.values())
+                and self.state.tools
+            ),
+            "the servers",
+        )
+
+    async def port_task(self, text: str, shot: str = "") -> None:
+        """The walk-through: two calls to the server, one edit."""
+        await self.say(text)
+        await self.decide("y")
+        await self.decide("y")
+        if shot:
+            await self.dialog()
+            self.shoot(shot)
+        await self.decide("y")
+        await self.done()
+
+    def shoot(self, name: str) -> None:
+        """Keep what the screen shows now."""
+        if name in self.wanted:
+            (FOLDER / f"{name}.svg").write_text(slim(self.app.export_screenshot(title="hel", simplify=True)))
+
+
+def fresh_project() -> tuple[Path, Path]:
+    """A home folder of its own and the sample project in it."""
+    home = Path(tempfile.mkdtemp(prefix="hel-")).resolve()
+    return home, lay(home / "inventory", sys.executable)
+
+
+@contextlib.asynccontextmanager
+async def opened(
+    wanted: frozenset[str],
+    size: tuple[int, int] = (120, 36),
+    language: str = "en",
+    lay_more: Callable[[Path], None] | None = None,
+) -> AsyncIterator[Person]:
+    """The app on a fresh copy of the sample project."""
+    home, project = fresh_project()
+    if lay_more:
+        lay_more(project)
+    environ = {**os.environ, "HOME": str(home), "HEL_HOME": str(home / "hel"), "HEL_DEMO_PAUSE": "0"}
+    os.environ.update(HOME=HOME, HEL_LANG=language, TZ="UTC")
+    time.tzset()
+    core = Runtime(Options(project=project, environ=environ, model="demo/walk-through"))
+    app = HelApp(Still(core, home))
+    try:
+        async with app.run_test(size=size, notifications=False) as pilot:
+            yield Person(app, pilot, wanted)
+            core.stop()
+    finally:
+        os.environ["HOME"] = environ["HOME"]
+        shutil.rmtree(home, ignore_errors=True)
+
+
+# ------------------------------------------------------------------- the walks
+
+
+async def walk(wanted: frozenset[str]) -> None:
+    """Trust, the task, a long answer, and what looks over it."""
+    async with opened(wanted) as person:
+        await person.dialog()
+        person.shoot("trust")
+        await person.decide("y")
+        await person.ready(1)
+        await person.port_task(ENGLISH, shot="approval")
+        person.shoot("main")
+        for theme in THEMES:
+            person.app.use_theme(theme)
+            await person.rest(0.2)
+            person.shoot(f"theme-{theme}")
+        person.app.use_theme(THEMES[0])
+        await person.pilot.press("ctrl+p")
+        await person.rest(0.5)
+        person.shoot("palette")
+        await person.pilot.press("escape", "f1")
+        await person.rest(0.3)
+        person.shoot("keys")
+        await person.pilot.press("escape")
+        await person.say("Show me some Markdown.")
+        await person.rest(0.3)
+        await person.done()
+        person.shoot("markdown")
+
+
+async def failed(wanted: frozenset[str]) -> None:
+    """A server that ends at once, and the sheet that says why."""
+
+    def lay_weather(project: Path) -> None:
+        (project / ".hel" / "mcp" / "weather.py").write_text(WEATHER)
+        config = project / ".hel" / "mcp.json"
+        servers = json.loads(config.read_text())
+        servers["servers"]["weather"] = {"command": sys.executable, "args": [".hel/mcp/weather.py"]}
+        config.write_text(json.dumps(servers, indent=2))
+
+    async with opened(wanted, lay_more=lay_weather) as person:
+        await person.dialog()
+        await person.decide("y")
+        await person.ready(2)
+        await person.pilot.press("f2", "enter")
+        await person.rest(0.3)
+        person.shoot("failed")
+
+
+async def small(wanted: frozenset[str]) -> None:
+    """The smallest terminal."""
+    async with opened(wanted, size=(80, 24)) as person:
+        await person.decide("y")
+        await person.ready(1)
+        await person.port_task(ENGLISH)
+        person.shoot("small")
+
+
+async def korean(wanted: frozenset[str]) -> None:
+    """The same in Korean."""
+    async with opened(wanted, language="ko") as person:
+        await person.decide("y")
+        await person.ready(1)
+        await person.port_task(KOREAN)
+        person.shoot("korean")
+
+
+WALKS: dict[Callable[[frozenset[str]], Coroutine[Any, Any, None]], frozenset[str]] = {
+    failed: frozenset({"failed"}),
+    small: frozenset({"small"}),
+    korean: frozenset({"korean"}),
+    walk: frozenset(PICTURES) - {"failed", "small", "korean"},
+}
+
+
+# -------------------------------------------------------------------- drawing
+
+CELL = 12.2
+"""Width of a cell in the picture's units, as Rich draws it."""
+_RUN = re.compile(r'<text( class="r\d+" )x="([^"]*)"( y="[^"]*") textLength="[^"]*">([^<]*)</text>')
+_PIECE = re.compile(r"[\x20-\x7e]+|[\u1100-\u11ff\u3000-\ud7a3\uff00-\uffef]+|(.)\1*", re.S)
+"""Plain characters, wide letters, and each other sign alone: fonts do not agree on its width."""
+FONTS = "ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans Mono', 'Noto Sans Mono CJK KR', monospace"
+
+
+def slim(svg: str) -> str:
+    """A picture that loads nothing, measures wide characters rightly and has short names."""
+    svg = re.sub(r"@font-face \{.*?\}\s*", "", svg, flags=re.S)
+    svg = svg.replace("Fira Code, monospace", FONTS).replace("font-family: arial", "font-family: sans-serif")
+    svg = svg.replace("font-size: 20px", f"font-size: {CELL / 0.602:.2f}px")  # so wide are most fonts' cells
+    svg = re.sub(r"terminal-\d+-", "", svg)
+    svg = re.sub(r' clip-path="url\(#line-\d+\)"', "", svg)
+    svg = re.sub(r'<clipPath id="line-\d+">.*?</clipPath>\s*', "", svg, flags=re.S)
+    svg = _RUN.sub(_measured, svg)
+    svg = svg.replace('<g class="matrix">', '<g class="matrix" xml:space="preserve">')
+    svg = re.sub(r"(?<=>)\s*\n\s*(?=<)", "\n", svg).replace("><", ">\n<")
+    return "\n".join(line.strip() for line in svg.splitlines() if line.strip()) + "\n"
+
+
+def _measured(found: re.Match[str]) -> str:
+    """One run of text, cut where the width of characters changes, each piece at its own cell."""
+    pieces, at = [], float(found[2])
+    for match in _PIECE.finditer(unescape(found[4]).replace("\xa0", " ")):
+        piece, width = match[0], cell_len(match[0]) * CELL
+        if piece.strip():
+            head = f'<text{found[1]}x="{at:g}"{found[3]} textLength="{width:g}">'
+            pieces.append(f"{head}{escape(piece, quote=False)}</text>")
+        at += width
+    return "".join(pieces)
+
+
+def main(names: list[str]) -> int:
+    """Make the named pictures, or all."""
+    if unknown := set(names) - set(PICTURES):
+        sys.stderr.write(f"no picture {', '.join(sorted(unknown))}; there are {', '.join(PICTURES)}\n")
+        return 2
+    wanted = frozenset(names or PICTURES)
+    for made, pictures in WALKS.items():
+        if wanted & pictures:
+            asyncio.run(made(wanted))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
