@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hel_tui.core import protocol as p
-from hel_tui.tui import slash
+from hel_tui.tui import keymap, slash
 from hel_tui.tui.safe import clean
 from hel_tui.tui.screens import sheets
 from hel_tui.tui.screens.text import TextScreen
@@ -240,7 +240,7 @@ class Commands:
         self._last_stop = now
         if self.screen.view.busy:
             self.hel.send(p.Interrupt())
-        self.hel.say(t("quit.again"))
+        self.hel.say(t("quit.again", key=keymap.label("app.copy")))
 
     def edit_outside(self) -> None:
         """Write the prompt in $VISUAL or $EDITOR."""
@@ -273,4 +273,5 @@ class Commands:
         lines = [t("hints.ask")]
         if view.model.is_demo:
             lines.insert(0, t("hints.demo"))
-        return [*lines, t("hints.keys")]
+        keys = {name: keymap.label(f"app.{name}") for name in ("keys", "servers", "palette")}
+        return [*lines, t("hints.keys", **keys)]
