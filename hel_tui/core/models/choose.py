@@ -219,7 +219,8 @@ def no_model_note(environ: Mapping[str, str], local: tuple[LocalEngine, ...] = (
     """One line: how to get a model, and what was found already."""
     found = [f"{variable} (--model {provider}/NAME)" for provider, variable in keys_found(environ)]
     for engine in local:
-        name = clean(engine.models[0])[:60] if engine.models else "NAME"
+        # a name is given whole or not at all: half a name chooses nothing
+        name = next((name for name in map(clean, engine.models) if len(name) <= 60), "NAME")
         found.append(f"{engine.provider} on this machine (--model {engine.provider}/{name})")
     if found:
         return f"No model yet. Found: {'; '.join(found)}. `hel demo` needs none."
