@@ -48,5 +48,3 @@ def answer(tokens: int, seed: int = 1) -> str:
         blocks.append(_block(rng))
         size += len(blocks[-1]) + 2
     return "\n\n".join(blocks)
-
-

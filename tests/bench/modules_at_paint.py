@@ -1,6 +1,6 @@
 """Run `hel DIR` and write the modules that were imported when the core was started (after the first paint).
 
-    python modules_at_paint.py FILE DIR
+python modules_at_paint.py FILE DIR
 """
 
 from __future__ import annotations

@@ -28,9 +28,7 @@ class Place:
     def servers(self, name: str, count: int, *options: str) -> list[str]:
         """Options of `hel` that add so many servers: `bench`, `bench1`, `bench2` …"""
         command, *args = SERVER
-        entries = {
-            f"bench{n or ''}": {"command": command, "args": [*args, *options]} for n in range(count)
-        }
+        entries = {f"bench{n or ''}": {"command": command, "args": [*args, *options]} for n in range(count)}
         file = self.home / f"{name}.json"
         file.write_text(json.dumps({"servers": entries}))
         return ["--mcp-config", str(file)]

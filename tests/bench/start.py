@@ -6,7 +6,6 @@ import json
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from tests.bench.figures import Figure, percentile
 from tests.bench.parts import HERE, Place, place
@@ -81,7 +80,10 @@ def measure(quick: bool) -> list[Figure]:
         figures = [figure for kind, starts in found.items() for figure in _figures(kind, starts, tiny)]
         heavy = heavy_before_paint(where)
         names = ", ".join(heavy) or "none of the heavy ones"
-        return [*figures, Figure("start: heavy modules at paint", "", (float(len(heavy)),), aim="0", note=names)]
+        return [
+            *figures,
+            Figure("start: heavy modules at paint", "", (float(len(heavy)),), aim="0", note=names),
+        ]
 
 
 def _figures(kind: str, starts: list[Start], tiny: list[Start]) -> list[Figure]:
