@@ -19,6 +19,7 @@ from hel_tui.core.protocol import Event, Notice
 from hel_tui.core.vocabulary import Invocation, Outcome, Tool, ToolCall, ToolMessage
 
 CANCELLED = "The call was cancelled by the person. It may have taken effect in part."
+CANCELLED_BEFORE = "The call was cancelled by the person before it ran; it was not executed."
 REMARK_AT = (3, 5, 8)
 """Identical calls in a row after which the model, and at the last of them the person, is told."""
 
@@ -132,7 +133,7 @@ class Caller:
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
             card.state = "cancelled"
-            outcome = Outcome(CANCELLED, failed=True, cancelled=True)
+            outcome = Outcome(CANCELLED if card.began else CANCELLED_BEFORE, failed=True, cancelled=True)
             own = asyncio.current_task()
             if own is not None and own.cancelling():  # the turn ends, not just this call
                 self._ledger.finish(card, outcome)

@@ -1,0 +1,176 @@
+"""Interrupting at every stage of a turn; the next request is always one that a strict provider takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hel_tui.core import protocol as p
+from tests.fixtures.models.endpoint import Json, ScriptedModel, call, calls, mode, say
+from tests.rig import Driver, called, heard, results
+
+ECHO = "mcp__fix__echo"
+SLOW = "mcp__fix__slow"
+LOAD = call("load_mcp_tool", {"names": [ECHO, SLOW]})
+SERVERS = {"fix": "life:slow"}
+
+Open = Callable[..., Driver]
+
+
+def cancelled(folder: Path) -> list[dict[str, Any]]:
+    return [note for note in heard(folder, "fix") if note.get("method") == "notifications/cancelled"]
+
+
+def started(driver: Driver, kind: type[Any]) -> None:
+    driver.wait(lambda events: any(isinstance(event, kind) for event in events), kind.__name__)
+
+
+def running(driver: Driver, number: int) -> str:
+    """Wait until the call of this number runs; returns its id."""
+
+    def runs(events: Sequence[p.Event]) -> str:
+        ids = [event.call_id for event in events if isinstance(event, p.CallStarted)]
+        so = len(ids) > number and p.CallChanged(ids[number], "running") in events
+        return ids[number] if so else ""
+
+    return str(driver.wait(runs, f"call {number} running"))
+
+
+@pytest.mark.parametrize(
+    ("stage", "sign", "kept"),
+    [
+        ("hang-before-headers", p.StepStarted, ""),
+        ("hang", p.StepStarted, ""),
+        ("hang-mid-reasoning", p.ReasoningDelta, ""),
+        ("hang-mid-text", p.TextDelta, "Half an ans"),
+        ("hang-mid-arguments", p.StepStarted, ""),
+    ],
+)
+def test_an_interrupt_while_the_model_answers_ends_the_turn_and_keeps_its_words(
+    play: Open, model: ScriptedModel, stage: str, sign: type[Any], kept: str
+) -> None:
+    with play(mode(stage), say("hello"), servers={}) as driver:
+        driver.send(p.Submit("first"))
+        started(driver, sign)
+        driver.wait(lambda _: model.requests, "the request")
+        driver.send(p.Interrupt())
+        assert driver.turn_end(0).reason == "interrupted"
+        assert driver.ask("hi").reason == "done"
+    messages = model.requests[1]["messages"][1:]
+    answers = [message["content"] for message in messages if message["role"] == "assistant"]
+    assert answers == ([kept] if kept else [])
+    assert "first" in messages[0]["content"]
+    assert messages[-1]["content"].endswith("hi")
+
+
+def test_an_interrupt_between_tries_ends_the_wait(play: Open, model: ScriptedModel) -> None:
+    limit: Json = {"status": 429, "error": {"message": "slow down"}, "headers": {"Retry-After": "50"}}
+    with play(limit, say("hello"), servers={}) as driver:
+        driver.send(p.Submit("first"))
+        started(driver, p.Retrying)
+        driver.send(p.Interrupt())
+        assert driver.turn_end(0).reason == "interrupted"
+        assert driver.ask("hi").reason == "done"
+    assert len(model.requests) == 2
+
+
+def test_an_interrupt_at_a_question_takes_it_back_and_runs_nothing(
+    play: Open, model: ScriptedModel, tmp_path: Path
+) -> None:
+    with play(LOAD, call(ECHO, {"text": "x"}), say("fine"), servers=SERVERS) as driver:
+        driver.send(p.Submit("echo"))
+        question = driver.question(p.ApprovalQuestion)
+        driver.send(p.Interrupt())
+        driver.wait(lambda events: p.QuestionClosed(question.id) in events, "the question to close")
+        assert driver.turn_end(0).reason == "done"
+        assert driver.results()[-1].state == "cancelled"
+        driver.send(p.Reply(question.id, p.ApprovalAnswer("once")))
+        model.replies.append(say("hello"))
+        driver.ask("hi")
+    assert not called(tmp_path, "fix")
+    assert "not executed" in results(model.requests[2])[0]
+
+
+def test_an_interrupt_cancels_the_running_call_and_its_server_hears_it(
+    play: Open, model: ScriptedModel, tmp_path: Path
+) -> None:
+    script = (LOAD, call(SLOW), call(ECHO, {"text": "still here"}), say("fine"), say("hello"))
+    with play(*script, servers=SERVERS, access="auto") as driver:
+        driver.send(p.Submit("slow"))
+        running(driver, 1)
+        driver.wait(lambda _: called(tmp_path, "fix"), "the server to have the call")
+        driver.send(p.Interrupt())
+        assert driver.turn_end(0).reason == "done"
+        assert [r.state for r in driver.results()] == ["ok", "cancelled", "ok"]
+        driver.ask("hi")
+    assert len(cancelled(tmp_path)) == 1
+    assert "cancelled by the person" in results(model.requests[2])[0]
+    assert "still here" in results(model.requests[3])[0]
+
+
+def test_an_interrupt_in_the_second_of_three_calls_leaves_the_others_their_results(
+    play: Open, model: ScriptedModel, tmp_path: Path
+) -> None:
+    three = calls(
+        call(ECHO, {"text": "one"}, id="a"), call(SLOW, {}, id="b"), call(ECHO, {"text": "three"}, id="c")
+    )
+    with play(LOAD, three, say("fine"), say("hello"), servers=SERVERS, access="auto") as driver:
+        driver.send(p.Submit("three"))
+        running(driver, 2)
+        driver.send(p.Interrupt())
+        driver.turn_end(0)
+        driver.ask("hi")
+    said = [message for message in model.requests[2]["messages"] if message["role"] == "tool"][1:]
+    assert [message["tool_call_id"] for message in said] == ["a", "b", "c"]
+    one, two, three_said = results(model.requests[2])
+    assert "one" in one and "cancelled" in two and "three" in three_said
+
+
+def test_a_running_command_is_ended_with_what_it_started(play: Open, tmp_path: Path, project: Path) -> None:
+    line = "touch begun; sleep 300; touch ended"
+    with play(servers={}) as driver:
+        driver.send(p.RunShell(line))
+        driver.wait(lambda _: (project / "begun").exists(), "the command to begin")
+        driver.send(p.Interrupt())
+        driver.turn_end(0)
+        assert driver.results()[-1].state == "cancelled"
+    assert not (project / "ended").exists()
+
+
+def test_an_interrupt_at_the_step_limit_ends_the_turn(play: Open, model: ScriptedModel) -> None:
+    look = call("read_file", {"path": "config.ini"})
+    with play(look, say("hello"), servers={}, max_steps=1) as driver:
+        driver.send(p.Submit("look"))
+        question = driver.question(p.ContinueQuestion)
+        driver.send(p.Interrupt())
+        assert driver.turn_end(0).reason == "interrupted"
+        assert p.QuestionClosed(question.id) in driver.events
+        driver.ask("hi")
+
+
+def test_an_interrupt_with_nothing_running_does_nothing(play: Open, model: ScriptedModel) -> None:
+    with play(say("hello"), servers={}) as driver:
+        driver.send(p.Interrupt())
+        assert driver.ask("hi").reason == "done"
+        driver.send(p.Interrupt())
+
+
+def test_quitting_at_every_stage_answers_what_is_open_with_not_done(
+    play: Open, tmp_path: Path, project: Path
+) -> None:
+    with play(LOAD, call(ECHO, {"text": "x"}), servers=SERVERS) as driver:
+        driver.send(p.Submit("echo"))
+        driver.question(p.ApprovalQuestion)
+    assert isinstance(driver.events[-1], p.Stopped)
+    assert not called(tmp_path, "fix")
+    with play(LOAD, call(SLOW), servers=SERVERS, access="auto") as driver:
+        driver.send(p.Submit("slow"))
+        running(driver, 1)
+    assert isinstance(driver.events[-1], p.Stopped)
+    with play(mode("hang-mid-text"), servers={}) as driver:
+        driver.send(p.Submit("talk"))
+        started(driver, p.TextDelta)
+    assert isinstance(driver.events[-1], p.Stopped)
