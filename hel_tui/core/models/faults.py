@@ -164,11 +164,23 @@ def clean(text: str) -> str:
 
 
 def without_key(text: str, key: str) -> str:
-    """`text` with the key, and any word that is a part of it eight characters long or more, as •••."""
+    """`text` with every stretch it shares with the key, eight characters long or more, as •••."""
     if not key:
         return text
     text = text.replace(key, "•••")
-    return re.sub(r"[\w\-.]{8,}", lambda word: "•••" if word[0].strip(".") in key else word[0], text)
+    size = min(8, len(key))
+    shared = [False] * len(text)
+    for start in range(len(key) - size + 1):
+        piece = key[start : start + size]
+        at = text.find(piece)
+        while at >= 0:
+            shared[at : at + size] = [True] * size
+            at = text.find(piece, at + 1)
+    out = (
+        "•••" if hidden and not (at and shared[at - 1]) else "" if hidden else character
+        for at, (character, hidden) in enumerate(zip(text, shared, strict=True))
+    )
+    return "".join(out)
 
 
 # -------------------------------------------------------- waiting and adapting
