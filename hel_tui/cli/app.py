@@ -6,6 +6,7 @@ Opens the screen over the core. Not here: what the screen shows (tui).
 from __future__ import annotations
 
 import argparse
+import gc
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -39,6 +40,7 @@ def open_app(chosen: Options, args: argparse.Namespace) -> int:
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         sys.stderr.write("hel: the full-screen app needs a terminal; without one use `hel run PROMPT`.\n")
         return Exit.USAGE
+    gc.disable()  # the app turns it on after its first frame: until then there is nothing to collect
     from hel_tui.core.store.places import find_places
     from hel_tui.core.store.settings import load_settings
     from hel_tui.tui.app import run

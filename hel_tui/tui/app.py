@@ -98,8 +98,9 @@ class HelApp(App[int]):
         self.set_interval(1.0, self.main.second)
         for problem in self._problems:
             self.say(problem, "warning")
-        gc.collect()
-        gc.freeze()
+        if not gc.isenabled():  # so that the modules loaded since the launch are never looked at again
+            gc.freeze()
+            gc.enable()
 
     def _install_signals(self) -> None:
         """End in order on SIGTERM and SIGHUP, so that the terminal and the servers are left clean."""
