@@ -45,6 +45,8 @@ class Servers:
         self._review: Review[ServerEntry] | None = None
         self._read = asyncio.Event()
         """The files were read, and what may start was told to."""
+        self._is_asking = False
+        """The trust question is open."""
 
     @property
     def _project(self) -> Path:
@@ -84,7 +86,13 @@ class Servers:
                 )
             )
             return
-        answer = await self._desk.ask(TrustQuestion(question_id(), str(self._project), review.claims))
+        if self._is_asking:
+            return
+        self._is_asking = True
+        try:
+            answer = await self._desk.ask(TrustQuestion(question_id(), str(self._project), review.claims))
+        finally:
+            self._is_asking = False
         await self._apply(review, answer if isinstance(answer, TrustAnswer) else TrustAnswer("refuse"))
 
     async def _apply(self, review: Review[ServerEntry], answer: TrustAnswer) -> None:
@@ -123,8 +131,9 @@ class Servers:
 
     def _report(self, configuration: Configuration) -> None:
         for problem in configuration.problems:
-            self._emit(Notice("warning", problem.sentence, str(problem.file)))
-            if problem.server is not None:
+            is_error = problem.severity == "error"
+            self._emit(Notice("warning" if is_error else "info", problem.sentence, str(problem.file)))
+            if is_error and problem.server is not None:
                 self._emit(ServerChanged(problem.server, "failed", problem.sentence, scope=problem.scope))
         for entry, winner in configuration.shadowed:
             self._emit(
