@@ -43,13 +43,15 @@ class Host:
         *,
         clock: Clock | None = None,
         mask: Callable[[str], str] = lambda text: text,
+        hide: Callable[..., None] = lambda *_values: None,
         mirror_folder: Callable[[], Path | None] = lambda: None,
         probe_timeout: float = PROBE_TIMEOUT,
         grace: float = GRACE,
     ) -> None:
         """`files` and `mirror_folder` are asked when needed, since sessions come and go.
 
-        `mask` hides known secrets in whatever servers print; `environ` is the person's environment.
+        `mask` hides known secrets in whatever servers print, and `hide` hears of those a server is started
+        with; `environ` is the person's environment.
         """
         self._state_dir = state_dir
         self._on_event = on_event
@@ -61,6 +63,7 @@ class Host:
             verdicts=Verdicts(state_dir),
             clock=clock or Clock(),
             mask=mask,
+            hide=hide,
             mirror_folder=mirror_folder,
             probe_timeout=probe_timeout,
             grace=grace,

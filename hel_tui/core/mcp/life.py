@@ -27,6 +27,8 @@ from hel_tui.core.mcp.process import EXIT_FOLLOWS, GRACE, ServerProcess, spawn
 from hel_tui.core.mcp.threads import in_thread
 from hel_tui.core.mcp.verdicts import Verdicts
 from hel_tui.core.protocol import ServerFailure
+from hel_tui.core.store.redact import secrets_in
+from hel_tui.core.store.secrets import keyring_value
 from hel_tui.core.vocabulary import Json, ProgressFn
 
 if TYPE_CHECKING:
@@ -54,6 +56,8 @@ class Ground:
     verdicts: Verdicts
     clock: Clock
     mask: Callable[[str], str]
+    hide: Callable[..., None]
+    """Hears the credentials a server is given, before it starts."""
     mirror_folder: Callable[[], Path | None]
     """Where the session keeps what servers print on stderr."""
     probe_timeout: float
@@ -141,17 +145,26 @@ class Life:
         await in_thread(lambda: record.add(server, pid, line), "hel-record")
 
     async def _prepare(self) -> tuple[Launch, dict[str, str]]:
-        from hel_tui.core.mcp.expand import expand_launch
-
         # In a thread: an entry may ask the keyring, which may ask the person.
-        launch = await in_thread(lambda: expand_launch(self.entry, self.ground.environ), "hel-expand")
+        launch = await in_thread(self._expanded, "hel-expand")
         if isinstance(launch, Unset):
             names = " and ".join(launch.names)
             verb = "is" if len(launch.names) == 1 else "are"
             raise ServerFault("find", f"not started: {names} {verb} not set", lasting=True)
+        self.ground.hide(*secrets_in(dict(launch.env)))
         env = child_environment(launch, self.ground.environ)
         self._launch, self._env_names = launch, tuple(sorted(env))
         return launch, env
+
+    def _expanded(self) -> Launch | Unset:
+        from hel_tui.core.mcp.expand import expand_launch
+
+        def secret(name: str) -> str | None:
+            value = keyring_value(name)
+            self.ground.hide(*filter(None, [value]))
+            return value
+
+        return expand_launch(self.entry, self.ground.environ, secret)
 
     async def _connect(self, process: ServerProcess) -> Connection:
         await self._load_sdk(process)

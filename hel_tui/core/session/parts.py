@@ -79,6 +79,7 @@ def assemble(
         state_dir=places.state,
         on_event=from_host,
         mask=redactor,
+        hide=redactor.add,
     )
     policy = Policy.load(
         places,

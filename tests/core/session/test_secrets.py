@@ -1,0 +1,88 @@
+"""Keys and tokens: where they may be, and all the places where they must not."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+from hel_tui.core import protocol as p
+from tests.fixtures.models.endpoint import ScriptedModel, call, mode, say
+from tests.rig import KEY, Driver, environment
+
+REPORT = "mcp__fix__report"
+TELL, FAIL = "mcp__fix__tell", "mcp__fix__fail"
+TOKEN = "zq plain words 77"
+"""A secret that no shape gives away: only where it stands says what it is."""
+
+Open = Callable[..., Driver]
+
+
+def kept(folder: Path) -> str:
+    """Everything hel wrote to its folders."""
+    files = [path for path in (folder / "hel").rglob("*") if path.is_file()]
+    assert files
+    return "\n".join(path.read_text(errors="replace") for path in files)
+
+
+def log(driver: Driver, server: str) -> str:
+    window = driver.core.log(server)
+    assert window is not None
+    return "\n".join(line.text for line in window.lines(window.first, window.end))
+
+
+def test_the_models_key_is_in_one_header_and_nowhere_else(
+    play: Open, model: ScriptedModel, tmp_path: Path
+) -> None:
+    shell = call("bash", {"command": "env; echo [$HEL_API_KEY]"})
+    script = (call("load_mcp_tool", {"names": [REPORT]}), call(REPORT), shell, mode("401-echoes-key"))
+    with play(*script, servers={"fix": "life:report"}, access="auto") as driver:
+        end = driver.ask("look around")
+        assert end.reason == "failed"
+        text = log(driver, "fix")
+        details = [driver.core.call(event.call_id) for event in driver.of(p.CallStarted)]
+    assert all(exchange.headers["authorization"] == f"Bearer {KEY}" for exchange in model.exchanges)
+    assert all(KEY not in exchange.body.decode() for exchange in model.exchanges)
+    facts = json.loads(details[1].result)
+    assert "PATH" in facts["env"]
+    assert not [name for name in facts["env"] if "KEY" in name]
+    assert KEY not in repr(driver.events) + repr(details) + text + kept(tmp_path)
+
+
+def test_a_secret_of_a_servers_entry_is_hidden_in_logs_records_and_events(
+    play: Open, model: ScriptedModel, tmp_path: Path
+) -> None:
+    server = {"mode": "work:leak", "env": {"TOKEN": TOKEN}}
+    script = (call("load_mcp_tool", {"names": [TELL, FAIL]}), call(TELL), call(FAIL), say("done"))
+    with play(*script, servers={"fix": server}, access="auto") as driver:
+        driver.phase("fix", "ready")
+        driver.ask("go")
+        assert "using" in log(driver, "fix")
+        assert TOKEN not in log(driver, "fix")
+        notices = driver.of(p.Notice)
+        assert any("config loaded" in notice.text for notice in notices)
+    assert TOKEN not in repr(notices)
+    assert TOKEN not in kept(tmp_path)
+
+
+def test_a_secret_taken_from_the_environment_by_reference_is_hidden_too(
+    play: Open, model: ScriptedModel, tmp_path: Path
+) -> None:
+    server = {"mode": "work:leak", "env": {"TOKEN": "${FIXTURE_VALUE}"}}
+    environ = environment(tmp_path, FIXTURE_VALUE=TOKEN)
+    with play(say("done"), servers={"fix": server}, environ=environ) as driver:
+        driver.phase("fix", "ready")
+        driver.ask("go")
+        assert TOKEN not in log(driver, "fix") + repr(driver.events)
+    assert TOKEN not in kept(tmp_path)
+
+
+def test_a_trust_question_masks_what_its_environment_holds(play: Open, project: Path, tmp_path: Path) -> None:
+    entry = {"command": "true", "args": ["--token", "ghp_0123456789abcdefghij01"], "env": {"TOKEN": TOKEN}}
+    (project / ".mcp.json").write_text(json.dumps({"mcpServers": {"x": entry}}))
+    with play(servers={}) as driver:
+        claim = driver.trust().servers[0]
+        driver.phase("x", "failed")
+    assert [name for name, _ in claim.env] == ["TOKEN"]
+    assert TOKEN not in repr(claim) and "ghp_" not in repr(claim)
+    assert TOKEN not in kept(tmp_path) and "ghp_0123" not in kept(tmp_path)
