@@ -303,6 +303,14 @@ async def test_the_cursor_moves_over_cards_and_enter_opens_one() -> None:
         assert "arguments" not in screen_text(app)
 
 
+async def test_a_call_by_hand_stands_apart_from_the_answer_before_it() -> None:
+    async with running() as (app, _pilot):
+        answer = AnswerItem("a", "An answer.", done=True)
+        app.sync([answer, CallItem("h", "inventory", "lookup_port", "", by_hand=True)], "a", "h")
+        rows = app.text()
+        assert rows[:2] == ["An answer.", ""] and "by hand" in rows[2]
+
+
 async def test_a_card_whose_details_are_gone_says_so() -> None:
     async with running() as (app, pilot):
         app.sync([CallItem("gone", "s", "t", "", state="ok")], "gone")

@@ -337,20 +337,28 @@ async def test_wide_characters_are_typed_and_deleted_whole():
         assert d.app.main.prompt.text == "한글 漢"
 
 
+async def test_the_conversation_shows_its_focus_by_a_card_and_by_its_keys():
+    async with opened(scenes.busy_core()) as d:
+        await d.press("tab")
+        transcript = d.app.main.conversation.transcript
+        assert transcript.marked == transcript.next_foldable(len(transcript.entries), -1)
+        assert "c copy" in screen_text(d.app, d.app.main.footer)
+
+
 async def test_a_card_is_run_again_with_its_arguments_in_the_prompt():
     core = scenes.busy_core()
     core.details["c2"] = p.CallDetail(
         "c2", "inventory", "lookup_port", '{\n  "service": "api"\n}', "8437", "ok"
     )
     async with opened(core) as d:
-        await d.press("tab", "k", "k", "e", after=0.5)
+        await d.press("tab", "k", "e", after=0.5)
         await d.until(lambda: d.app.main.prompt.text)
         assert d.app.main.prompt.text == '/call inventory.lookup_port {"service": "api"}'
 
 
 async def test_a_card_leads_to_the_log_of_its_server():
     async with opened(scenes.busy_core()) as d:
-        await d.press("tab", "k", "k", "l", after=0.5)
+        await d.press("tab", "k", "l", after=0.5)
         await d.until(lambda: d.app.focused is d.app.main.side.log_view)
         assert "stderr: inventory" in screen_text(d.app)
 

@@ -67,7 +67,7 @@ class MainScreen(Screen[None]):
         self.hel = hel
         self.view = hel.bridge.state
         self.header = HeaderBar(self.view)
-        self.conversation = Conversation(detail=hel.core.call)
+        self.conversation = Conversation(detail=hel.core.call, id="conversation")
         self.side = Side(hel.bridge)
         self.completion = Completion()
         self.prompt = Prompt(hel.history, self.completion)

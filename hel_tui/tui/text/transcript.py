@@ -49,7 +49,8 @@ def _margin(item: Item, before: Item | None) -> int:
     if before is None:
         return 0
     if isinstance(item, CallItem):
-        return 0 if isinstance(before, CallItem | AnswerItem) else 1
+        made = isinstance(before, AnswerItem) and not item.by_hand
+        return 0 if made or isinstance(before, CallItem) else 1
     if isinstance(item, NoticeItem):
         return 0 if isinstance(before, CallItem | NoticeItem) else 1
     return 1

@@ -76,14 +76,27 @@ class Conversation(TranscriptView):
         item = self.transcript.entries[index].item if index >= 0 else None
         return item if isinstance(item, CallItem) else None
 
+    def on_focus(self) -> None:
+        """Show where the focus is: the card cursor, if there was none, on the last card in view."""
+        transcript = self.transcript
+        if transcript.marked >= 0:
+            return
+        index = self._last_card_above_bottom()
+        if index >= 0 and transcript.heights.top(index) >= self.scroll_offset.y:
+            transcript.mark(index)
+            self._arrange()
+
+    def _last_card_above_bottom(self) -> int:
+        """The last card that begins above the lower edge of the view, -1 for none."""
+        transcript = self.transcript
+        bottom = transcript.heights.at(self.scroll_offset.y + self._page - 1)[0]
+        return transcript.next_foldable(min(bottom + 1, len(transcript.entries)), -1)
+
     def action_card(self, step: int) -> None:
         """Move the card cursor; without one, begin with the last card in view."""
         transcript = self.transcript
-        start = transcript.marked
-        if start < 0:
-            bottom = transcript.heights.at(self.scroll_offset.y + self._page - 1)[0]
-            start, step = min(bottom + 1, len(transcript.entries)), -1
-        index = transcript.next_foldable(start, step)
+        at = transcript.marked
+        index = transcript.next_foldable(at, step) if at >= 0 else self._last_card_above_bottom()
         if index >= 0:
             transcript.mark(index)
             self.bring(index, transcript.entries[index].margin)
