@@ -82,6 +82,13 @@ class HelApp(App[int]):
         self._problems += [problem] if problem else []
         self.theme = name
 
+    def refresh_css(self, animate: bool = True) -> None:
+        """Before there is a screen the style sheet needs the theme's colours only: it is not parsed yet."""
+        if self.screen_stack:
+            super().refresh_css(animate)
+        else:
+            self.stylesheet.set_variables(self.get_css_variables())
+
     # --------------------------------------------------------------- beginning
 
     def get_default_screen(self) -> MainScreen:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import tomllib
 from dataclasses import dataclass, fields
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +45,7 @@ class Loaded:
 
 def own_dir() -> Path:
     """Where our themes are: in the installed package, else in the checkout."""
-    inside = Path(str(files("hel_tui"))) / "themes"
+    inside = Path(__file__).parents[1] / "themes"
     return inside if inside.is_dir() else Path(__file__).parents[2] / "themes"
 
 

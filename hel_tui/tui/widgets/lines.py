@@ -124,14 +124,13 @@ class LineView(ScrollView):
         raise NotImplementedError
 
     def style_of(self, name: str) -> Style:
-        """The Rich style of a style name; only the cursor brings its own background."""
-        if not name:
-            return Style.null()
+        """The Rich style of a style name (empty: the view's own); only the cursor has its own background."""
         style = self._styles_of.get(name)
         if style is None:
-            style = component_style(self, f"line--{name}")
-            if name != "cursor":
-                style = style.without_color + Style(color=style.color)
+            style = self.rich_style
+            if name:
+                own = component_style(self, f"line--{name}")
+                style += own if name == "cursor" else own.without_color + Style(color=own.color)
             self._styles_of[name] = style
         return style
 
@@ -140,9 +139,8 @@ class LineView(ScrollView):
 
     def paint(self, line: Line, width: int) -> Strip:
         """A line as a strip of exactly `width` cells."""
-        base = self.rich_style
-        segments = [Segment(text, base + self.style_of(style)) for text, style in line if text]
-        return Strip(segments).adjust_cell_length(width, base)
+        segments = [Segment(text, self.style_of(style)) for text, style in line if text]
+        return Strip(segments).adjust_cell_length(width, self.style_of(""))
 
     def set_height(self, lines: int) -> None:
         """Say how many lines there are."""

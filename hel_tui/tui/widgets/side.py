@@ -64,8 +64,9 @@ class Side(Vertical):
         for name in ("wide", "icons", "none", "overlay"):
             self.set_class(name == mode, f"-{name}")
         self.styles.width = 3 if mode == "icons" else width
-        self.servers.icons = mode == "icons"
-        self.servers.refresh()
+        if self.servers.icons != (mode == "icons"):
+            self.servers.icons = mode == "icons"
+            self.servers.refresh()
 
     def sync(self, changes: Changes) -> None:
         """Draw what changed."""
