@@ -114,7 +114,7 @@ class Ledger:
             seconds=round(seconds, 4),
             text=outcome.text,
         )
-        preview, lines = text[:MAX_PREVIEW], text.count("\n") + 1
+        preview, lines = text[:MAX_PREVIEW], text.rstrip("\n").count("\n") + 1
         self._emit(CallChanged(card.id, card.state, seconds, preview=preview, lines=lines))
 
     def _fresh(self, call_id: str) -> str:
