@@ -35,7 +35,7 @@ HOSTILE = [
 def detail(call_id: str) -> p.CallDetail | None:
     if call_id == "gone":
         return None
-    result = "\n".join(f"result line {number}" for number in range(30))
+    result = "\n".join(f"result line {number}" for number in range(2 if call_id == "short" else 30))
     return p.CallDetail(call_id, "inventory", "lookup_port", '{\n  "service": "api"\n}', result, "ok")
 
 
@@ -318,12 +318,24 @@ async def test_a_card_whose_details_are_gone_says_so() -> None:
         assert "not kept" in screen_text(app)
 
 
-async def test_an_opened_card_stays_in_view_while_the_view_followed() -> None:
+@pytest.mark.parametrize(("height", "whole"), [(12, True), (5, False)])
+async def test_an_opened_card_is_scrolled_into_view_from_its_first_row(height: int, whole: bool) -> None:
+    async with running(height=height) as (app, pilot):
+        items = [*turns(5), CallItem("short", "inventory", "lookup_port", "short", state="ok")]
+        app.sync(items, *keys(items))
+        await pilot.press("k", "enter")
+        rows = app.text()
+        assert any("short" in row for row in rows) and "  arguments" in rows
+        assert (rows[-1] == "  result line 1") is whole
+        assert app.view.following is whole
+
+
+async def test_a_long_card_that_is_opened_begins_at_its_first_row() -> None:
     async with running() as (app, pilot):
         items = turns(5)
         app.sync(items, *keys(items))
         await pilot.press("k", "enter")
-        assert any("n=4" in row for row in app.text())
+        assert "n=4" in app.text()[0]
         assert not app.view.following
 
 

@@ -106,12 +106,14 @@ class Conversation(TranscriptView):
         if self.transcript.marked >= 0:
             self._toggle(self.transcript.marked)
 
-    def _toggle(self, index: int) -> None:
+    def _toggle(self, index: int, in_place: bool = False) -> None:
+        """Open or close a card; one that opens is scrolled into view, but for `in_place`."""
         transcript = self.transcript
         opened = transcript.toggle(index)
         transcript.lay_out(index)
-        if self.following and transcript.heights.total > self.scroll_offset.y + self._page:
-            # What was opened stays where it is instead of being pushed out by its own length.
+        if opened and not in_place:
+            self.reveal(index)
+        elif self.following and transcript.heights.total > self.scroll_offset.y + self._page:
             self.keep_place()
         self._search.stale = True
         self._arrange()
@@ -163,7 +165,7 @@ class Conversation(TranscriptView):
             entry = transcript.entries[index]
             if is_foldable(entry.item) and row == entry.margin:
                 transcript.mark(index)
-                self._toggle(index)
+                self._toggle(index, in_place=True)  # the mouse is on its first row
 
     # ---------------------------------------------------------------- search
 

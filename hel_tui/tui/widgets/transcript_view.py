@@ -230,6 +230,16 @@ class TranscriptView(ScrollView, can_focus=True):
             self._anchor = transcript.above(index, row, self._page // 3)
         self._arrange()
 
+    def reveal(self, index: int) -> None:
+        """Scroll down until an item is seen whole, or from its first row when it is longer than the view."""
+        heights, top = self.transcript.heights, self.scroll_offset.y
+        first = heights.top(index) + self.transcript.entries[index].margin
+        end = heights.top(index) + heights[index]
+        y = max(top, min(end - self._page, first))
+        if not (self._following and y >= heights.total - self._page):
+            self._set_following(False)
+            self._anchor = heights.at(y)
+
     # -------------------------------------------------------------- scrolling
 
     def _go(self, y: int) -> None:
