@@ -225,7 +225,8 @@ class TranscriptView(ScrollView, can_focus=True):
         transcript.lay_out(index)
         y = transcript.heights.top(index) + row
         top = self.scroll_offset.y
-        if not top <= y < top + self._page - 1:
+        last = top + self._page - (1 if self._following else 2)  # the last row may say what was missed
+        if not top <= y <= last:
             self._set_following(False)
             self._anchor = transcript.above(index, row, self._page // 3)
         self._arrange()
