@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 class Mark(Bar):
-    """The sign in front of the prompt: `>` for the model, `!` for the shell, `/` for a command."""
+    """The sign in front of the prompt: `>`, or `$` for a line that goes to the shell."""
 
     DEFAULT_CSS = """
     Mark { width: 3; }
@@ -50,7 +50,7 @@ class Mark(Bar):
         return [[(f" {self.sign} ", "key")]]
 
     def show(self, text: str) -> None:
-        sign = text[:1] if text[:1] in ("!", "/") else ">"
+        sign = "$" if text.startswith("!") else ">"
         if sign != self.sign:
             self.sign = sign
             self.refresh()
@@ -151,6 +151,8 @@ class MainScreen(Screen[None]):
         mode = side_mode(width, self.hidden, self.overlay)
         side = min(self.hel.looks.side, max(width - 50, MIN_SIDE))
         self.side.set_mode(mode, side)
+        if self.large_log:
+            self.side.styles.width = width
         self.query_one(Splitter).display = mode in ("wide", "icons")
         self.set_class(self.large_log, "-large-log")
         if mode in ("icons", "none") and self.focused in (self.side.log_view, self.side.tools):
