@@ -6,10 +6,11 @@ Data only. Not here: settings files (store), which of the two wins (session).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from hel_tui.core.protocol import AccessLevel
+from hel_tui.core.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """The door between the core and whoever shows it: the app, `hel run`, a test.
 
-Frozen dataclasses and nothing else: no behaviour, no imports from hel. A `Command` goes in, an `Event`
+Frozen dataclasses and nothing else: no behaviour. A `Command` goes in, an `Event`
 comes out, a `Question` is an event that a `Reply` command answers by id. Events carry facts of a few
 hundred bytes; long things (logs, tool lists, full results) are read from the runtime when a screen shows
 them. Strings from servers, models and files are foreign: whoever draws them makes them safe first.
@@ -8,8 +8,10 @@ them. Strings from servers, models and files are foreign: whoever draws them mak
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal, Protocol
+
+from hel_tui.core.values import dataclass
 
 AccessLevel = Literal["read-only", "confirm", "auto"]
 ACCESS_LEVELS: tuple[AccessLevel, ...] = ("read-only", "confirm", "auto")

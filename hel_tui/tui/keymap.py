@@ -7,12 +7,12 @@ sentences. Not here: what an action does (screens and widgets).
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass
 from pathlib import Path
 
 from textual.binding import Binding, BindingType
 from textual.keys import _character_to_key
 
+from hel_tui.core.values import dataclass
 from hel_tui.tui.strings import t
 
 

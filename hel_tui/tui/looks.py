@@ -8,8 +8,9 @@ from __future__ import annotations
 import os
 import tempfile
 import tomllib
-from dataclasses import dataclass
 from pathlib import Path
+
+from hel_tui.core.values import dataclass
 
 MIN_SIDE, MAX_SIDE = 30, 90
 

@@ -7,10 +7,11 @@ Not here: what a model is told, and masking of secrets.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len, split_graphemes
+
+from hel_tui.core.values import dataclass
 
 if TYPE_CHECKING:
     from textual.content import Content

@@ -8,9 +8,9 @@ from __future__ import annotations
 import difflib
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
+from hel_tui.core.values import dataclass
 from hel_tui.tui.strings import t
 
 Takes = Literal["", "text", "level", "theme", "tools", "loaded", "call", "model", "server"]

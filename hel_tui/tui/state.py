@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from hel_tui.core import protocol as p
+from hel_tui.core.values import dataclass
 
 
 @dataclass(slots=True)

@@ -7,13 +7,14 @@ end it later. Not here: which theme is on (the app).
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from textual.color import Color, ColorParseError
 from textual.theme import BUILTIN_THEMES, Theme
 
+from hel_tui.core.values import dataclass
 from hel_tui.tui.strings import t
 
 DEFAULT = "fjord"

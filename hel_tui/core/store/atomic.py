@@ -14,11 +14,11 @@ import time
 import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from hel_tui.core.store.places import make_private
+from hel_tui.core.values import dataclass
 
 PRIVATE_FILE = 0o600
 LOCK_LIMIT = 5.0

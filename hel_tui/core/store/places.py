@@ -9,8 +9,9 @@ import hashlib
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from hel_tui.core.values import dataclass
 
 PRIVATE_FOLDER = 0o700
 _KEY_DIGITS = 12

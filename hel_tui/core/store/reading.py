@@ -9,10 +9,10 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from dataclasses import dataclass
 from pathlib import Path
 
 from hel_tui.core.store.atomic import why
+from hel_tui.core.values import dataclass
 
 MAX_CONFIGURATION = 1 << 20
 """Bytes a configuration file may have."""

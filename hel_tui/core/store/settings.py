@@ -10,13 +10,14 @@ import difflib
 import re
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 from hel_tui.core.protocol import ACCESS_LEVELS, AccessLevel
 from hel_tui.core.store.places import Places, project_settings
 from hel_tui.core.store.reading import Unreadable, read_plain
+from hel_tui.core.values import dataclass
 
 SettingsScope = Literal["user", "project"]
 Loading = Literal["deferred", "eager"]

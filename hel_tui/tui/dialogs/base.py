@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
 from textual import events
 from textual.app import ComposeResult
@@ -17,6 +16,7 @@ from textual.screen import ModalScreen
 from textual.widget import Widget
 
 from hel_tui.core import protocol as p
+from hel_tui.core.values import dataclass
 from hel_tui.tui import keymap
 from hel_tui.tui.dialogs.gate import Gate
 from hel_tui.tui.dialogs.pane import TextPane

@@ -6,9 +6,10 @@ A block is parsed once and rendered for any width. Not here: parsing (markdown),
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol
 
+from hel_tui.core.values import dataclass
 from hel_tui.tui.text.highlight import highlighted, plain_code
 from hel_tui.tui.text.lines import BOLD, TEXT, Ink, Line, Span, cells_of, chop, prefixed, wrap
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from hel_tui.core.values import dataclass
 from hel_tui.tui.state import AnswerItem, CallItem, Item, NoticeItem, UserItem
 from hel_tui.tui.text.lines import Line
 from hel_tui.tui.text.transcript import Transcript

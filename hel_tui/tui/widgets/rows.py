@@ -5,7 +5,6 @@ Base of the servers and tools panes. Not here: what a row means.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from rich.segment import Segment
@@ -15,6 +14,7 @@ from textual.geometry import Region
 from textual.message import Message
 from textual.strip import Strip
 
+from hel_tui.core.values import dataclass
 from hel_tui.tui import keymap
 from hel_tui.tui.widgets.lines import Line, LineView
 
