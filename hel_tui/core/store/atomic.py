@@ -9,7 +9,6 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
-import secrets
 import time
 import tomllib
 from collections.abc import Callable, Iterator
@@ -56,6 +55,8 @@ def write_atomic(path: Path, data: bytes, mode: int = PRIVATE_FILE) -> NotWritte
 
     A link is followed, so that a linked file stays linked. Missing folders are made private. None when done.
     """
+    import secrets  # brings OpenSSL, and nothing is written before the first paint
+
     target = Path(os.path.realpath(path))
     part = target.with_name(f".{target.name}.{secrets.token_hex(6)}.part")
     try:

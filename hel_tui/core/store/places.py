@@ -5,7 +5,6 @@ Paths only; nothing is read here. Not here: what is in the files (settings, memo
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 from collections.abc import Mapping
@@ -69,6 +68,8 @@ def find_places(environ: Mapping[str, str]) -> Places:
 
 def project_key(project: Path) -> str:
     """Return a folder name for `project`: readable, and the same for every spelling of its path."""
+    import hashlib  # brings OpenSSL, and the screen starts without a key
+
     real = os.path.realpath(project)
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", Path(real).name).strip(".-")[:_KEY_NAME] or "root"
     return f"{name}-{hashlib.sha256(os.fsencode(real)).hexdigest()[:_KEY_DIGITS]}"

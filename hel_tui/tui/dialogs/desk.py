@@ -9,11 +9,8 @@ import time
 from collections.abc import Callable
 
 from hel_tui.core import protocol as p
-from hel_tui.tui.dialogs.approval import ApprovalDialog
 from hel_tui.tui.dialogs.base import Dialog
 from hel_tui.tui.dialogs.gate import Hands
-from hel_tui.tui.dialogs.go_on import ContinueDialog
-from hel_tui.tui.dialogs.trust import TrustDialog
 
 
 class Desk:
@@ -70,10 +67,17 @@ class Desk:
         self._push(dialog, done)
 
     def _dialog(self, question: p.Question, more: int) -> Dialog:
+        """The dialog of a question. Each is imported when first asked: none is there at the first paint."""
         match question:
             case p.ApprovalQuestion():
+                from hel_tui.tui.dialogs.approval import ApprovalDialog
+
                 return ApprovalDialog(question, more, self.clock)
             case p.TrustQuestion():
+                from hel_tui.tui.dialogs.trust import TrustDialog
+
                 return TrustDialog(question, self.clock)
             case p.ContinueQuestion():
+                from hel_tui.tui.dialogs.go_on import ContinueDialog
+
                 return ContinueDialog(question, self.clock)
