@@ -6,6 +6,7 @@ Each role is a class of the view's CSS, which has its colours. Not here: what ro
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from rich.cells import cell_len
 from rich.segment import Segment
@@ -150,10 +151,16 @@ class Painter:
 
     def placeholder(self, lines: Sequence[str], y: int, size: RowSize) -> Strip:
         """Row `y` of a view without items: `lines` below an empty row, muted."""
-        rows = [Line()]
-        for text in lines:
-            rows += wrap([(text, MUTED)], size[1])
+        rows = _hint_rows(tuple(lines), size[1])
         return self.row(rows[y] if y < len(rows) else Line(), (), size)
+
+
+@lru_cache(maxsize=2)
+def _hint_rows(lines: tuple[str, ...], width: int) -> list[Line]:
+    rows = [Line()]
+    for text in lines:
+        rows += wrap([(text, MUTED)], width)
+    return rows
 
 
 def emphasised(line: Line, ranges: Sequence[tuple[int, int, Ink]]) -> Line:

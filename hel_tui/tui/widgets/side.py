@@ -36,7 +36,7 @@ class Side(Vertical):
     """Three panes with their titles."""
 
     def __init__(self, bridge: Bridge) -> None:
-        super().__init__(id="side")
+        super().__init__(id="side", classes="-wide")
         self.bridge = bridge
         self.servers = ServersPane()
         self.log_view = LogView()
