@@ -181,6 +181,7 @@ class HelApp(App[int]):
         """To the clipboard through the terminal (OSC 52)."""
         if text:
             self.copy_to_clipboard(clean(text))
+            self.clear_notifications()
             self.say(t("copied", n=len(text)))
 
     def use_theme(self, name: str) -> str:

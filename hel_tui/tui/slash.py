@@ -48,6 +48,8 @@ SPECS: tuple[Spec, ...] = (
     Spec("keys"),
     Spec("quit"),
 )
+_MORE: tuple[Takes, ...] = ("tools", "loaded", "call", "model")
+"""Kinds of arguments after which another one may follow."""
 _BY_NAME = {spec.name: spec for spec in SPECS}
 
 
@@ -118,7 +120,7 @@ def check_object(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """What the popup offers: `insert` replaces the whole line."""
+    """What the popup offers: `insert` replaces the whole line; one that ends in a space wants more."""
 
     shown: str
     about: str
@@ -146,4 +148,5 @@ def candidates(line: str, known: Callable[[Takes], Sequence[tuple[str, str]]]) -
     low = word.lower()
     matching = [(w, about) for w, about in known(spec.takes) if low in w.lower()]
     matching.sort(key=lambda pair: (not pair[0].lower().startswith(low), pair[0]))
-    return [Candidate(w, about, f"{kept}{w} ") for w, about in matching[:50] if w != word]
+    more = " " if spec.takes in _MORE else ""
+    return [Candidate(w, about, f"{kept}{w}{more}") for w, about in matching[:50] if w != word]

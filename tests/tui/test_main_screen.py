@@ -215,6 +215,27 @@ async def test_commands_are_completed_with_tab():
         assert d.app.main.prompt.text == "/unload inventory.lookup_port "
 
 
+async def test_enter_completes_and_runs_what_needs_no_more_words():
+    async with opened(scenes.busy_core()) as d:
+        await d.type("/access a")
+        await d.press("enter", after=0.5)
+        await d.until(lambda: p.SetAccess("auto") in d.core.commands)
+        await d.type("/ca")
+        await d.press("enter", after=0.5)
+        assert d.app.main.prompt.text == "/call "
+
+
+async def test_a_new_line_takes_away_what_was_said_about_the_last_one():
+    async with opened() as d:
+        await d.type("/thme")
+        await d.press("enter", "enter", after=0.5)
+        await d.until(lambda: len(d.app._notifications) == 1)
+        await d.press("ctrl+u", after=0.5)
+        await d.type("hello")
+        await d.press("enter", after=0.5)
+        await d.until(lambda: not d.app._notifications)
+
+
 async def test_f2_goes_to_the_server_that_needs_attention_and_shows_its_log():
     async with opened(scenes.busy_core()) as d:
         await d.press("f2")
@@ -302,6 +323,15 @@ async def test_a_queued_message_is_shown_and_taken_back():
         await d.until(lambda: d.core.commands)
         assert d.core.commands == [p.Unqueue()]
         assert d.app.main.prompt.text == "second thing"
+
+
+async def test_the_status_says_whether_the_model_thinks_or_answers():
+    async with opened() as d:
+        await d.put(p.TurnStarted(1, "hi"), p.StepStarted(1, 1))
+        assert "thinking…" in screen_text(d.app, d.app.main.status)
+        await d.put(p.TextDelta(1, "a", "Well"))
+        d.app.main.second()
+        await d.until(lambda: "answering…" in screen_text(d.app, d.app.main.status))
 
 
 async def test_retrying_is_told():

@@ -68,7 +68,7 @@ def test_commands_are_completed():
 
 
 def test_arguments_are_completed_and_those_before_are_kept():
-    assert offered("/access a") == ["/access auto "]
+    assert offered("/access a") == ["/access auto"]
     assert offered("/load srv.one tw") == ["/load srv.one srv.two "]
     assert offered('/call srv.one {"a') == []
 

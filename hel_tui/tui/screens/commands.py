@@ -45,6 +45,7 @@ class Commands:
 
     def run(self, text: str) -> None:
         """Do what a sent line says; a message goes to the model."""
+        self.hel.clear_notifications()  # what they said is answered by what is sent now
         match slash.parse(text):
             case None:
                 self.hel.send(p.Submit(text))

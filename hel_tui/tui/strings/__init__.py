@@ -51,6 +51,11 @@ def language() -> str:
 
 
 def t(key: str, /, **values: object) -> str:
-    """The string `key` with its placeholders filled. Raises KeyError for a key nobody wrote."""
+    """The string `key` with its placeholders filled. Raises KeyError for a key nobody wrote.
+
+    Where a count `n` is 1 and the language has a form for it, that is `key.one`.
+    """
     text = _current[key]
+    if values.get("n") in (1, "1"):
+        text = _current.get(f"{key}.one", text)
     return text.format(**values) if values else text

@@ -126,7 +126,7 @@ def _progress(item: CallItem, width: int) -> list[Line]:
 
 
 def _more(count: int) -> str:
-    return t("card.more_line") if count == 1 else t("card.more_lines", count=f"{count:,}")
+    return t("card.more_lines", n=f"{count:,}")
 
 
 def _preview(item: CallItem, width: int) -> list[Line]:

@@ -13,7 +13,7 @@ from textual import events
 from hel_tui.core import protocol as p
 from hel_tui.tui import keymap
 from hel_tui.tui.safe import cut, one_line
-from hel_tui.tui.state import CallItem, ViewState
+from hel_tui.tui.state import AnswerItem, CallItem, ViewState
 from hel_tui.tui.strings import t
 from hel_tui.tui.widgets.lines import Bar, Line, Part, spread, width_of
 
@@ -29,7 +29,11 @@ def status_line(state: ViewState, now: float) -> list[Part]:
         return [(f" {text}", "warn"), (f" · {stop}", "muted")]
     seconds = max(int(now - state.turn_began), 0)
     running = sum(isinstance(i, CallItem) and i.state == "running" for i in state.items[-16:])
-    doing = t("status.running", n=running) if running else t("status.thinking")
+    last = state.items[-1] if state.items else None
+    answers = isinstance(last, AnswerItem) and not last.reasoning and not last.done
+    doing = t("status.answering") if answers else t("status.thinking")
+    if running:
+        doing = t("status.running", n=running)
     if state.questions:
         doing = t("status.waiting")
     parts = [t("status.seconds", doing=doing, seconds=seconds)]
@@ -68,7 +72,7 @@ class QueueBar(Bar):
         rows: list[Line] = []
         hidden = len(texts) - self.SHOWN
         for index, text in enumerate(texts[-self.SHOWN :]):
-            head = t("queue.more", n=hidden + 1) if index == 0 and hidden > 0 else t("queue.one")
+            head = t("queue.more", n=hidden + 1) if index == 0 and hidden > 0 else t("queue.waits")
             key = keymap.label("prompt.unqueue")
             tail = f" {t('queue.edit', key=key)} " if index == min(len(texts), self.SHOWN) - 1 else ""
             left: list[Part] = [(f" ⧗ {head} ", "muted"), (one_line(text, width), "")]

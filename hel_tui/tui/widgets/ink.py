@@ -140,9 +140,7 @@ class Painter:
     def with_missed(self, strip: Strip, missed: int, size: RowSize) -> Strip:
         """A row with the number of new rows below over its right end."""
         left, width, right = size
-        words = (
-            t("conversation.new_line") if missed == 1 else t("conversation.new_lines", count=f"{missed:,}")
-        )
+        words = t("conversation.new_lines", n=f"{missed:,}")
         label = f" {words} "
         end = left + width
         label_strip = Strip([Segment(label, self.style(Ink("missed")))], cell_len(label))

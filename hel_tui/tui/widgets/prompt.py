@@ -111,8 +111,9 @@ class Prompt(TextArea):
             return
         if self.completion.is_open and self.completion.marked.insert.strip() != self.text.strip():
             self._complete()
-        else:
-            self.action_send()
+            if self.text.endswith(" "):
+                return
+        self.action_send()
 
     def _settled(self) -> None:
         """A burst ended in its only Enter: one line and a meant Enter."""
