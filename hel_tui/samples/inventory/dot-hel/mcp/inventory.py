@@ -56,6 +56,7 @@ def call(name, arguments):
             return text_result(f"unknown service: {service}", failed=True)
         log(f"lookup_port: {service} is at {PORTS[service]}")
         return text_result(f"{service}: {PORTS[service]}")
+    log(f"no tool {name} here")
     raise Refused(-32602, f"Unknown tool: {name}")
 
 
@@ -76,6 +77,7 @@ def answer(method, params):
         return {"tools": TOOLS}
     if method == "tools/call":
         return call(params.get("name"), params.get("arguments") or {})
+    log(f"no {method} here")  # new clients ask for server/discover first, then speak as this server does
     raise Refused(-32601, f"Method not found: {method}")
 
 
@@ -97,7 +99,6 @@ def main():
         except Refused as refused:
             code, text = refused.args
             reply["error"] = {"code": code, "message": text}
-            log(text)
         print(json.dumps(reply), flush=True)
     log("goodbye")
 
