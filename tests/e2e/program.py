@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import time
 from collections.abc import Sequence
@@ -42,10 +43,16 @@ def submit(terminal: Terminal, text: str) -> None:
 
 
 def decide(terminal: Terminal, dialog: str, key: str) -> None:
-    """Answer a decision as a person does: look at it to its end, then press one key."""
+    """Answer a decision as a person does: look at it to its end, press one key, again if it was not heard."""
     terminal.wait(dialog)
-    terminal.wait_idle(0.6)  # dialogs are deaf at first
-    terminal.press("end", key)
+    for _ in range(10):
+        terminal.wait_idle(0.6)  # dialogs are deaf at first, and on a busy machine for longer
+        terminal.press("end", key)
+        for _ in range(20):
+            terminal.wait_idle(0.1)
+            if not re.search(dialog, terminal.text, re.S):
+                return
+    raise AssertionError(f"the decision stays:\n{terminal.text}")
 
 
 def descendants(terminal: Terminal) -> list[psutil.Process]:
