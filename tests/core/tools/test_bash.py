@@ -18,8 +18,10 @@ from hel_tui.core.tools.processes import Bounded
 from hel_tui.core.vocabulary import Invocation, Outcome
 
 PATIENCE = 20.0
+PYTHON = os.path.realpath(getattr(sys, "_base_executable", sys.executable))
+"""The interpreter itself: one in a virtual environment below /tmp is not seen inside a sandbox."""
 SETSID = (
-    f"{sys.executable} -c 'import os, sys; os.setsid(); os.mkdir(sys.argv[1]);"
+    f"{PYTHON} -c 'import os, sys; os.setsid(); os.mkdir(sys.argv[1]);"
     " os.execvp(sys.argv[2], sys.argv[2:])'"
 )
 """Leaves the process group of its parent, makes a folder to say so, and becomes another program."""
