@@ -42,7 +42,7 @@ def find_command(launch: Launch, env: Mapping[str, str]) -> str:
     if os.sep in command:
         path = launch.cwd / command
         if not path.exists():
-            raise ServerFault("find", f"{command} does not exist (looked at {path})", lasting=True)
+            raise ServerFault("find", f"no such file: {command} (looked at {path})", lasting=True)
         if path.is_dir() or not os.access(path, os.X_OK):
             raise ServerFault("find", f"{path} is not an executable file", lasting=True)
         return os.path.normpath(path)
@@ -51,8 +51,8 @@ def find_command(launch: Launch, env: Mapping[str, str]) -> str:
     if found is None:
         raise ServerFault(
             "find",
-            f"{command} was not found; PATH searched: {searched}. "
-            "Give its absolute path as command, or set PATH in the entry's env.",
+            f"not found on PATH: {command}. "
+            f"Give its absolute path as command, or set PATH in the entry's env. Searched: {searched}",
             lasting=True,
         )
     return os.path.normpath(launch.cwd / found)

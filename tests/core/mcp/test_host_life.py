@@ -51,7 +51,7 @@ async def test_one_bad_server_among_three_does_not_matter_to_the_others(bench: A
     absent, good, mute = bench.host.statuses()
     assert good.phase == "ready" and good.noise == 3
     assert (await bench.call(server="good", text="hi")).full == "hi"
-    assert absent.phase == "failed" and "no-such-command-here was not found" in absent.reason
+    assert absent.phase == "failed" and "not found on PATH: no-such-command-here." in absent.reason
     assert os.environ["PATH"] in absent.reason
     assert mute.phase == "starting" and mute.reason.startswith("slow: ")
 
