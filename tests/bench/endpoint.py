@@ -1,10 +1,10 @@
 """A chat-completions endpoint to measure against, in a process of its own. It does what the prompt says:
 
-    say N          Markdown of N tokens, four characters in a chunk, as fast as the socket takes it
+    say N MARK     Markdown of N tokens, four characters in a chunk, as fast as the socket takes it
     flood          the same without an end
     call NAME N    N requests in a row are answered by one call each
 
-Every answer in words ends with END. Each request's arrival (time.monotonic()) and size and each answer's
+Every answer in words ends with END and the prompt's last word. Each request's arrival (time.monotonic()) and size and each answer's
 last byte are printed as JSON lines; the first line has the base URL.
 """
 
@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from tests.bench.markdown_text import answer
 from tests.fixtures.models.endpoint import Endpoint, Exchange, chunk, event, pieces, usage
 
-END = "that-is-all"
+END = "that-is-all-"
 PIECE = 4
 BURST = 50
 """Chunks in one write."""
@@ -78,7 +78,7 @@ async def reply(exchange: Exchange) -> None:
     if words[0] == "say":
         for burst in said(answer(int(words[1]))):
             await exchange.raw(burst)
-    await exchange.delta(content=f"\n\n{END}")
+    await exchange.delta(content=f"\n\n{END}{words[-1]}")
     await finish(exchange, framed(event(chunk({}, "stop", usage()))))
 
 

@@ -24,12 +24,15 @@ from pathlib import Path
 import psutil
 
 ROOT = Path(__file__).resolve().parents[2]
-HEL = (sys.executable, "-m", "hel_tui")
+HEL = (sys.executable, "-c", "import sys; from hel_tui.cli import main; sys.exit(main())")
+"""As the installed command starts it."""
 LIMIT = 90.0
 """Seconds anything may take before a measurement is given up."""
 _ESCAPES = re.compile(
     rb"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[PX^_][^\x1b]*\x1b\\|\x1b[ -/]*[0-~]"
 )
+_TAIL = 16_384
+"""Bytes of what was drawn before that may still belong to what is waited for."""
 _QUERIES = {b"\x1b[c": b"\x1b[?62;22c", b"\x1b[?2026$p": b"\x1b[?2026;2$y"}
 
 
@@ -118,7 +121,7 @@ class Program:
         while time.monotonic() < end:
             data = self._read(min(1.0, limit))
             now = time.monotonic()
-            self._recent = (self._recent + data)[-400_000:]
+            self._recent = self._recent[-_TAIL:] + data
             if data and wanted.search(_ESCAPES.sub(b"", self._recent)):
                 self.last = now
                 return now
