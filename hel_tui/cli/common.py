@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 from collections.abc import Sequence
 from enum import IntEnum
 from pathlib import Path
@@ -14,6 +15,8 @@ from typing import NoReturn
 
 from hel_tui.core.options import Options
 from hel_tui.core.protocol import ACCESS_LEVELS
+
+_STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 class Exit(IntEnum):
@@ -123,3 +126,12 @@ def printable(text: str) -> str:
         else character.encode("unicode_escape").decode()
         for character in text
     )
+
+
+def harmless(text: str) -> str:
+    """A model's words for stdout: all writing and line breaks stay, what steers a terminal becomes escapes.
+
+    Judged a character at a time, so that words may come in pieces. Carriage returns and marks that turn
+    the direction of text count as steering.
+    """
+    return _STEERING.sub(lambda found: found[0].encode("unicode_escape").decode(), text)

@@ -71,10 +71,11 @@ def _list(configuration: Configuration, review: Review[ServerEntry], *, as_json:
     elif not rows:
         sys.stdout.write("No servers are configured here. `hel help servers` says where they go.\n")
     else:
-        width = max(len(row["name"]) for row in rows)
-        for row in rows:
+        names = [printable(row["name"]) for row in rows]
+        width = max(map(len, names))
+        for row, name in zip(rows, names, strict=True):
             what = printable(row["command_line"] or row["url"] or "")
-            sys.stdout.write(f"{row['name']:<{width}}  {row['state']:<9}  {row['scope']:<12}  {what}\n")
+            sys.stdout.write(f"{name:<{width}}  {row['state']:<9}  {row['scope']:<12}  {what}\n")
             if row["reason"]:
                 sys.stdout.write(f"{'':<{width}}  {printable(row['reason'])}\n")
     errors = [problem for problem in configuration.problems if problem.severity == "error"]

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, TextIO
 
-from hel_tui.cli.common import Exit, Parser, add_common, options, printable, project_folder
+from hel_tui.cli.common import Exit, Parser, add_common, harmless, options, printable, project_folder
 from hel_tui.core import protocol as p
 from hel_tui.core.runtime import Runtime
 
@@ -182,7 +182,7 @@ class _Text(_Printer):
     """The answer on stdout; calls, notices and problems on stderr, a line each."""
 
     def delta(self, text: str) -> None:
-        self.out.write(text)
+        self.out.write(harmless(text))
         self.out.flush()
 
     def text(self, text: str) -> None:
