@@ -62,7 +62,7 @@ async def test_a_missing_command_is_not_tried_again_and_says_what_was_searched(b
     await bench.host.settled()
     failure = bench.host.failure("fix")
     assert (failure.stage, failure.resolved) == ("find", "")
-    assert "PATH searched: /nowhere" in failure.sentence and "absolute path" in failure.sentence
+    assert "Searched: /nowhere" in failure.sentence and "absolute path" in failure.sentence
     assert "PATH" in failure.env_names
     assert bench.options["clock"].waits == []
 
