@@ -132,7 +132,7 @@ class HelApp(App[int]):
         if changes is not None:
             with self.batch_update():
                 self.main.sync(changes)
-            for notice in changes.toasts:
+            for notice in () if self.main.shows_news else changes.toasts:
                 self.say(clean(notice.text), notice.severity, clean(notice.source, newlines=False))
             if changes.ended:
                 self._ended()

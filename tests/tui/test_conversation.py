@@ -318,6 +318,16 @@ async def test_a_card_whose_details_are_gone_says_so() -> None:
         assert "not kept" in screen_text(app)
 
 
+async def test_hints_stand_below_notices_until_somebody_says_something() -> None:
+    async with running() as (app, _pilot):
+        app.view.placeholder = ["Ask for something."]
+        notice = NoticeItem("n", "warning", "A file is odd.")
+        app.sync([notice], "n")
+        assert app.text()[:3] == ["▲ warning: A file is odd.", "", "Ask for something."]
+        app.sync([notice, UserItem("u", "hello")], "u")
+        assert "Ask for something." not in screen_text(app)
+
+
 @pytest.mark.parametrize(("height", "whole"), [(12, True), (5, False)])
 async def test_an_opened_card_is_scrolled_into_view_from_its_first_row(height: int, whole: bool) -> None:
     async with running(height=height) as (app, pilot):

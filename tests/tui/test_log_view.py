@@ -95,6 +95,14 @@ async def test_a_server_without_a_log_says_so():
         assert "nothing on stderr" in screen_text(d.app)
 
 
+async def test_a_server_without_a_log_says_why_when_there_is_a_reason():
+    core = FakeCore()
+    core.put(p.ServerChanged("srv", "failed", "line 9, column 30: `command` and `url` are both given"))
+    async with opened(core) as d:
+        shown = " ".join(screen_text(d.app, d.app.main.side.log_view).split())
+        assert "`command` and `url` are both given" in shown.replace("│", "")
+
+
 def test_a_line_has_its_time_and_is_one_line(monkeypatch):
     import time
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from textual import events
 
@@ -234,6 +236,21 @@ async def test_a_new_line_takes_away_what_was_said_about_the_last_one():
         await d.type("hello")
         await d.press("enter", after=0.5)
         await d.until(lambda: not d.app._notifications)
+
+
+async def test_a_warning_is_a_toast_only_where_the_conversation_does_not_show_it():
+    async with opened(scenes.busy_core()) as d:
+        await d.put(p.Notice("warning", "first"))
+        assert not d.app._notifications
+        await d.press("f2", "l", "f", after=0.5)
+        await d.put(p.Notice("warning", "second"))
+        assert [toast.message for toast in d.app._notifications] == ["second"]
+
+
+async def test_a_server_that_is_slow_to_start_says_so():
+    async with opened() as d:
+        await d.put(p.ServerChanged("s", "starting", "slow: 31 s", since=time.time() - 31))
+        assert "slow, 31 s" in screen_text(d.app) or "slow, 32 s" in screen_text(d.app)
 
 
 async def test_f2_goes_to_the_server_that_needs_attention_and_shows_its_log():

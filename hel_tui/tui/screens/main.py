@@ -119,6 +119,11 @@ class MainScreen(Screen[None]):
         if changes.turn or changes.questions:
             self.status.update()
 
+    @property
+    def shows_news(self) -> bool:
+        """Whether what is added to the conversation is seen there, now or under an open dialog."""
+        return self.conversation.following and not self.large_log
+
     def frame(self) -> None:
         """Once a frame, whether or not something came in."""
         self.side.frame()

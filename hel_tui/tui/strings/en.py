@@ -32,6 +32,7 @@ ENGLISH: dict[str, str] = {
     "phase.off": "off",
     "phase.untrusted": "untrusted",
     "phase.starting": "starting",
+    "phase.slow_for": "slow, {seconds} s",
     "phase.starting_for": "starting {seconds} s",
     "phase.ready": "ready",
     "phase.degraded": "degraded",

@@ -29,6 +29,7 @@ KOREAN: dict[str, str] = {
     "phase.off": "꺼짐",
     "phase.untrusted": "신뢰 안 함",
     "phase.starting": "시작 중",
+    "phase.slow_for": "느림, {seconds}초",
     "phase.starting_for": "시작 중 {seconds}초",
     "phase.ready": "준비됨",
     "phase.degraded": "불안정",

@@ -66,6 +66,8 @@ class Transcript:
         self.heights = Heights()
         self.width = 80
         self.all_expanded = False
+        self.began = False
+        """Whether anybody has said or done anything; notices alone do not count."""
         self.marked = -1
         """The index of the card under the cursor, -1 for none."""
         self.laid_out = 0
@@ -81,6 +83,7 @@ class Transcript:
         self.heights = Heights()
         self._index.clear()
         self._kept.clear()
+        self.began = False
         self.marked = -1
 
     def is_other(self, items: Sequence[Item]) -> bool:
@@ -105,6 +108,7 @@ class Transcript:
         return sorted(changed)
 
     def _add(self, item: Item, before: Item | None) -> None:
+        self.began = self.began or not isinstance(item, NoticeItem)
         entry = Entry(item, _margin(item, before))
         entry.expanded = self.all_expanded and is_foldable(item)
         self._index[item.key] = len(self.entries)

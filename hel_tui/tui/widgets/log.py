@@ -17,7 +17,7 @@ from hel_tui.core import protocol as p
 from hel_tui.tui import keymap
 from hel_tui.tui.safe import clean, one_line
 from hel_tui.tui.strings import t
-from hel_tui.tui.widgets.lines import Line, LineView, Part
+from hel_tui.tui.widgets.lines import Line, LineView, Part, wrap
 
 SCAN_PER_FRAME = 4000
 """Lines a filter looks at in one frame: more waits for the next."""
@@ -45,6 +45,7 @@ class LogView(LineView, can_focus=True):
         self._scanned = 0
         self._shown: list[int] = []
         self._page: dict[int, p.LogLine] = {}
+        self._why = ""
 
     def watch_log(self, server: str, window: p.LogWindow | None) -> None:
         """Show this log from now on, at its end."""
@@ -56,6 +57,12 @@ class LogView(LineView, can_focus=True):
         self.following = True
         self.poll()
         self.refresh()
+
+    def explain(self, why: str) -> None:
+        """What an empty log says instead of that it is empty: why there is nothing. Foreign text."""
+        if why != self._why:
+            self._why = why
+            self.refresh()
 
     def set_filter(self, text: str) -> None:
         """Show only lines that contain `text`, in any case; empty shows all."""
@@ -133,11 +140,18 @@ class LogView(LineView, can_focus=True):
 
     def _line(self, y: int) -> Line:
         if y >= len(self._shown):
-            return [(f" {t('log.empty')}", "muted")] if y == 0 and not self._count else ()
+            return self._nothing(y) if not self._count else ()
         line = self._page.get(self._shown[y])
         if line is None:
             return ()
         return log_line(line, self.columns)
+
+    def _nothing(self, y: int) -> Line:
+        """Row `y` of a log without lines."""
+        if not self._why:
+            return [(f" {t('log.empty')}", "muted")] if y == 0 else ()
+        rows = wrap([(clean(self._why, newlines=False), "muted")], self.columns - 2)
+        return [(" ", ""), *rows[y]] if y < len(rows) else ()
 
     def line_at(self, y: int) -> Line:
         return self._line(y - self.scroll_offset.y)

@@ -56,12 +56,18 @@ def latency(seconds: float) -> str:
     return f"{max(round(seconds * 1000), 1)}ms" if seconds < 1 else f"{seconds:.1f}s"
 
 
+def is_slow(server: p.ServerChanged) -> bool:
+    """Whether it is past its time to start and still shows life: only then a start has a reason."""
+    return server.phase == "starting" and bool(server.reason)
+
+
 def word(server: p.ServerChanged, now: float) -> str:
     """What the pane says beside the name."""
     if server.phase == "ready":
         return f"{t('servers.tools', n=server.tools)} {latency(server.latency):>5}".rstrip()
     if server.phase in ("starting", "restarting") and server.since:
-        return t(f"phase.{server.phase}_for", seconds=max(int(now - server.since), 0))
+        key = "phase.slow_for" if is_slow(server) else f"phase.{server.phase}_for"
+        return t(key, seconds=max(int(now - server.since), 0))
     reason = clean(server.reason, newlines=False).strip()
     if server.phase == "failed" and reason:
         return f"{reason} ({keymap.label('servers.restart')})"
@@ -77,10 +83,10 @@ def row(server: p.ServerChanged, width: int, now: float) -> list[Part]:
     room = max(width - 4, 1)
     text = word(server, now)
     text = cut(text, max(room - min(cell_len(name), room // 3 + 1) - 1, 1))
-    quiet = server.phase in ("ready", "off", "stopped", "starting")
+    quiet = server.phase in ("ready", "off", "stopped", "starting") and not is_slow(server)
     left = pad(name, max(room - cell_len(text) - 1, 1))
     return [(f" {glyph} ", style), (left, "muted" if server.phase == "off" else ""),
-            (" " + text, "muted" if quiet else style)]  # fmt: skip
+            (" " + text, "muted" if quiet else "warn" if is_slow(server) else style)]  # fmt: skip
 
 
 class ServersPane(RowList):

@@ -85,6 +85,8 @@ class Side(Vertical):
     def show_log(self, server: str) -> None:
         """Show the log of this server; with none, say so."""
         self.log_view.watch_log(server, self.bridge.core.log(server) if server else None)
+        shown = self.bridge.state.servers.get(server)
+        self.log_view.explain(shown.reason if shown else "")
         name = clean(server, newlines=False)
         self.titles["log"].say(t("pane.log", server=name) if server else t("pane.log_none"))
 

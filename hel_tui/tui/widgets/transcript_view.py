@@ -60,13 +60,13 @@ class TranscriptView(ScrollView, can_focus=True):
 
     @property
     def placeholder(self) -> Sequence[str]:
-        """What an empty conversation says, a line each."""
+        """What a conversation says in which nobody has said anything, a line each."""
         return self._placeholder
 
     @placeholder.setter
     def placeholder(self, lines: Sequence[str]) -> None:
         self._placeholder = [lines] if isinstance(lines, str) else list(lines)
-        if not self.transcript.entries:
+        if not self.transcript.began:
             self.refresh()
 
     def on_mount(self) -> None:
@@ -304,12 +304,12 @@ class TranscriptView(ScrollView, can_focus=True):
     def _painted(self, y: int, width: int, left: int, right: int) -> Strip:
         """Row `y` of the view with its padding."""
         size = (left, width, right)
-        if not self.transcript.entries:
-            return self._painter.placeholder(self._placeholder, y, size)
         top = self.scroll_offset.y
         index, row = self.transcript.heights.at(top + y)
         if index >= len(self.transcript.entries):
-            return self._painter.row(Line(), (), size)
+            below = top + y - self.transcript.heights.total
+            hints = () if self.transcript.began else self._placeholder
+            return self._painter.placeholder(hints, below, size)
         rows = self.transcript.lines(index)
         line = rows[row] if row < len(rows) else Line()
         marks = self.emphasis(index, row)
