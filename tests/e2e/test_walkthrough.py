@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import signal
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import psutil
 import pytest
 
+from tests.e2e.program import HEL, assert_gone, decide, descendants, submit
 from tests.e2e.terminal import Terminal
 from tests.rig import KOREAN, environment, received
 
 ENGLISH = "Look up the port of the api service on the inventory server and put it into config.ini."
-HEL = [sys.executable, "-m", "hel_tui"]
 
 
 def demo(tmp_path: Path, columns: int = 120, rows: int = 40) -> Terminal:
@@ -34,22 +32,6 @@ def terminal(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Termina
         yield one
 
 
-def decide(terminal: Terminal, dialog: str, key: str) -> None:
-    """Answer a dialog as a person does: look at it, then press one key."""
-    terminal.wait(dialog)
-    terminal.wait_idle(0.6)  # dialogs are deaf at first
-    terminal.press("end", key)  # what is long must have been seen to its end
-
-
-def descendants(pid: int) -> list[psutil.Process]:
-    return psutil.Process(pid).children(recursive=True)
-
-
-def assert_gone(processes: list[psutil.Process]) -> None:
-    _gone, alive = psutil.wait_procs(processes, timeout=20)
-    assert not alive
-
-
 @pytest.mark.parametrize("request_text", [ENGLISH, KOREAN], ids=["english", "korean"])
 def test_a_person_trusts_asks_approves_and_quits(
     terminal: Terminal, project: Path, request_text: str
@@ -58,8 +40,7 @@ def test_a_person_trusts_asks_approves_and_quits(
     assert not received(project)
     decide(terminal, "y remember", "y")
     terminal.wait(r"●")
-    terminal.type(request_text)
-    terminal.press("enter")
+    submit(terminal, request_text)
     for tool in ("list_services", "lookup_port"):
         decide(terminal, rf"inventory · {tool}.*y once", "y")
     terminal.wait(r"\+port=8437")  # the approval with the diff in view
@@ -67,7 +48,7 @@ def test_a_person_trusts_asks_approves_and_quits(
     decide(terminal, r"search_replace.*y once", "y")
     terminal.wait_for(lambda: (project / "config.ini").read_bytes() == b"port=8437\n")
     terminal.wait(r"✓ search_replace")
-    servers = descendants(terminal.process.pid)
+    servers = descendants(terminal)
     assert servers
     terminal.wait_idle(0.3)
     terminal.press("ctrl+d")
@@ -79,8 +60,7 @@ def test_a_person_trusts_asks_approves_and_quits(
 def test_refusing_starts_nothing_and_hel_works_on(terminal: Terminal, project: Path) -> None:
     decide(terminal, r"inventory\.py.*y remember", "n")
     terminal.wait_for(lambda: "y remember" not in terminal.text)
-    terminal.type("Which services are there?")
-    terminal.press("enter")
+    submit(terminal, "Which services are there?")
     terminal.wait("no tool|scripted demo")
     assert not received(project)
     terminal.press("ctrl+d")
@@ -94,7 +74,7 @@ def test_a_signal_restores_the_terminal_and_leaves_no_server(
     with demo(tmp_path) as terminal:
         decide(terminal, r"inventory\.py.*y remember", "y")
         terminal.wait(r"●")
-        servers = descendants(terminal.process.pid)
+        servers = descendants(terminal)
         assert servers
         terminal.kill(number)
         terminal.wait_end()
@@ -106,7 +86,7 @@ def test_after_kill_9_no_server_is_left(tmp_path: Path) -> None:
     with demo(tmp_path) as terminal:
         decide(terminal, r"inventory\.py.*y remember", "y")
         terminal.wait(r"●")
-        servers = descendants(terminal.process.pid)
+        servers = descendants(terminal)
         assert servers
         terminal.kill(signal.SIGKILL)
         terminal.wait_end()
