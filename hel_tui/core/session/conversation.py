@@ -28,7 +28,7 @@ from hel_tui.core.session.parts import Emit, assemble
 from hel_tui.core.store.memory import remember
 from hel_tui.core.vocabulary import UserMessage
 
-NO_MODEL = "There is no model to answer. "
+NO_MODEL = "There is no model to answer."
 GOODBYE = "hel is closing"
 
 
@@ -243,7 +243,7 @@ class Session:
         await self._has_model.wait()
         model = self._parts.model.current
         if model is None:
-            return Ending("failed", NO_MODEL + self._parts.model.note)
+            return Ending("failed", self._parts.model.note or NO_MODEL)
         if self._options.mcp:
             await self._parts.servers.settled(self._options.server_wait)
         return await self._parts.agent.turn(turn, text, model)

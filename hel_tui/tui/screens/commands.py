@@ -268,9 +268,11 @@ class Commands:
         """What the empty conversation says: how to begin with what is there."""
         view = self.screen.view
         if not view.model.label:
-            note = clean(view.model.note, newlines=False) or t("hints.no_model")
-            server = next((s.name for s in view.servers.values() if s.phase == "ready"), "server")
-            return [t("hints.workbench"), note, "", t("hints.call", server=clean(server, newlines=False))]
+            note = clean(view.model.note, newlines=False)
+            server = next((s.name for s in view.servers.values() if s.phase == "ready"), "")
+            call = t("hints.call", server=clean(server, newlines=False)) if server else ""
+            how = call if view.servers else t("hints.servers")
+            return [t("hints.workbench"), *([note] if note else []), t("hints.no_model"), "", how]
         lines = [t("hints.ask")]
         if view.model.is_demo:
             lines.insert(0, t("hints.demo"))

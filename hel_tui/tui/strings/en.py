@@ -74,8 +74,9 @@ ENGLISH: dict[str, str] = {
     "hints.ask": "Ask for something, or type / for commands.",
     "hints.demo": "This is the demo: a scripted model answers, the servers are real.",
     "hints.keys": "{keys} keys · {servers} servers · {palette} everything",
-    "hints.workbench": "No model: everything but the conversation works.",
-    "hints.no_model": "Start with --model PROVIDER/NAME, or type /model PROVIDER/NAME.",
+    "hints.workbench": "No model, so this is a workbench: servers, logs and tools work.",
+    "hints.servers": "No servers either: they go into .hel/mcp.json or .mcp.json; `hel help servers` says how.",
+    "hints.no_model": "Choose one here: /model PROVIDER/NAME",
     "hints.call": "Call a tool by hand: /call {server}.tool {{}}",
     # slash commands
     "slash.help": "what there is",
