@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from hel_tui.core.store.places import make_private
 from hel_tui.core.store.record import Record, RecordKind
 
 FILE = "record.jsonl"
@@ -19,7 +20,16 @@ class Pages:
 
     def __init__(self, open_at: Callable[[Path], Record], folder: Path) -> None:
         self._open_at = open_at
+        self._folder = folder
         self._page = open_at(folder / FILE)
+
+    def folder(self) -> Path | None:
+        """The folder of the open session, made if needed; None when it cannot be."""
+        try:
+            make_private(self._folder)
+        except OSError:
+            return None
+        return self._folder
 
     def write(self, kind: RecordKind, **facts: Any) -> None:
         """Append to the open record."""
@@ -28,6 +38,7 @@ class Pages:
     def turn_over(self, folder: Path) -> None:
         """Close the record and begin one in `folder`."""
         self._page.close()
+        self._folder = folder
         self._page = self._open_at(folder / FILE)
 
     def close(self) -> None:

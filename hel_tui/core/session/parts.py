@@ -80,6 +80,7 @@ def assemble(
         on_event=from_host,
         mask=redactor,
         hide=redactor.add,
+        mirror_folder=record.folder,
     )
     policy = Policy.load(
         places,

@@ -62,6 +62,7 @@ def test_a_secret_of_a_servers_entry_is_hidden_in_logs_records_and_events(
         notices = driver.of(p.Notice)
         assert any("config loaded" in notice.text for notice in notices)
     assert TOKEN not in repr(notices)
+    assert "using ‹redacted›" in kept(tmp_path), "stderr is in the session's folder"
     assert TOKEN not in kept(tmp_path)
 
 
