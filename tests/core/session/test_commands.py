@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 
 from hel_tui.core import protocol as p
+from hel_tui.core.store.memory import recall
+from hel_tui.core.store.places import find_places
 from tests.fixtures.models.endpoint import ScriptedModel, call, mode, say
-from tests.rig import Driver, called, heard
+from tests.rig import Driver, called, environment, heard
 
 ECHO = "mcp__fix__echo"
 LOAD = call("load_mcp_tool", {"names": [ECHO]})
@@ -195,3 +197,13 @@ def test_switching_to_a_model_that_cannot_be_keeps_the_one_there_is(play: Open) 
         assert changed.label == "scripted/scripted"
         assert "PROVIDER/NAME" in changed.note
         assert driver.ask("hi").reason == "done"
+
+
+def test_a_model_that_was_switched_to_is_remembered_but_not_the_demo(
+    play: Open, model: ScriptedModel, tmp_path: Path
+) -> None:
+    with play(servers={}) as driver:
+        for name, url in (("scripted/other", model.url), ("demo/walk-through", None)):
+            driver.send(p.SetModel(name, url))
+            driver.wait(lambda _, name=name: driver.of(p.ModelChanged)[-1].label == name, name)
+    assert recall(find_places(environment(tmp_path))).model == "scripted/other"
