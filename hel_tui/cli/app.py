@@ -40,6 +40,7 @@ def open_app(chosen: Options, args: argparse.Namespace) -> int:
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         sys.stderr.write("hel: the full-screen app needs a terminal; without one use `hel run PROMPT`.\n")
         return Exit.USAGE
+    sys.setswitchinterval(0.001)  # a busy core must not keep the screen's thread from a key for long
     gc.disable()  # the app turns it on after its first frame: until then there is nothing to collect
     from hel_tui.core.store.places import find_places
     from hel_tui.core.store.settings import load_settings

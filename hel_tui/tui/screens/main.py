@@ -126,6 +126,7 @@ class MainScreen(Screen[None]):
 
     def frame(self) -> None:
         """Once a frame, whether or not something came in."""
+        self.conversation.frame()
         self.side.frame()
 
     def second(self) -> None:

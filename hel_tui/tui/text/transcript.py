@@ -19,6 +19,10 @@ from hel_tui.tui.text.lines import Line
 from hel_tui.tui.text.markdown import MarkdownView
 
 DetailFn = Callable[[str], p.CallDetail | None]
+PACE = 2_000
+"""Characters of an answer that are taken in at a time, so that no frame is long: 15,000 tokens a second."""
+LAST_FRAMES = 16
+"""An answer that has ended while a long rest of it was not taken in follows in about so many frames."""
 KEPT_LAYOUTS = 400
 """Items whose rows are kept; the others keep their height and are laid out again when seen."""
 
@@ -26,7 +30,7 @@ KEPT_LAYOUTS = 400
 class Entry:
     """One item and its rows. `exact` says that its height is that of its rows."""
 
-    __slots__ = ("cleaned", "exact", "expanded", "item", "lines", "margin", "view")
+    __slots__ = ("cleaned", "exact", "expanded", "item", "lines", "margin", "taken", "view")
 
     def __init__(self, item: Item, margin: int) -> None:
         self.item = item
@@ -37,6 +41,8 @@ class Entry:
         self.view: MarkdownView | None = None
         self.cleaned = 0
         """Characters of a streaming answer that are known to be clean."""
+        self.taken = 0
+        """Characters of a streaming answer that are in its rows."""
 
 
 def is_foldable(item: Item) -> bool:
@@ -70,6 +76,8 @@ class Transcript:
         """Whether anybody has said or done anything; notices alone do not count."""
         self.marked = -1
         """The index of the card under the cursor, -1 for none."""
+        self.behind: set[int] = set()
+        """Answers that came faster than they were taken in: `catch_up` takes more of them."""
         self.laid_out = 0
         """How many layouts were made: a measure of cost."""
         self._index: dict[str, int] = {}
@@ -83,6 +91,7 @@ class Transcript:
         self.heights = Heights()
         self._index.clear()
         self._kept.clear()
+        self.behind.clear()
         self.began = False
         self.marked = -1
 
@@ -118,6 +127,13 @@ class Transcript:
     def _stale(self, index: int) -> None:
         entry = self.entries[index]
         entry.lines, entry.exact = None, False
+
+    def catch_up(self) -> list[int]:
+        """Make those that are behind stale: laid out again they take in more. Returns their indexes."""
+        behind = sorted(self.behind)
+        for index in behind:
+            self._stale(index)
+        return behind
 
     def index_of(self, key: str) -> int:
         """The index of the item with this key, -1 if there is none."""
@@ -197,20 +213,31 @@ class Transcript:
                     return []
                 return cards.reasoning(item, self.width, expanded=entry.expanded, marked=marked)
             case AnswerItem():
-                return self._answer(entry, item)
+                return self._answer(entry, item, index)
 
-    def _answer(self, entry: Entry, item: AnswerItem) -> list[Line]:
-        text = item.text
+    def _answer(self, entry: Entry, item: AnswerItem, index: int) -> list[Line]:
+        text = self._due(entry, item)
+        entry.taken = len(text)
+        done = item.done and entry.taken == len(item.text)
+        (self.behind.discard if entry.taken == len(item.text) else self.behind.add)(index)
         if entry.cleaned >= 0:
             # Only what is new has to be looked at, until something is found.
             entry.cleaned = len(text) if is_clean(text[entry.cleaned :]) else -1
         if entry.cleaned < 0:
             text = clean(text)
         view = entry.view or MarkdownView()
-        view.update(text, done=item.done)
+        view.update(text, done=done)
         # A finished answer is parsed again if its width changes: rows are worth keeping, blocks are not.
-        entry.view = None if item.done else view
+        entry.view = None if done else view
         return view.lines(self.width)
+
+    @staticmethod
+    def _due(entry: Entry, item: AnswerItem) -> str:
+        """As much of an answer as is shown now: all of one that had ended before it was first seen."""
+        if item.done and entry.view is None:
+            return item.text
+        rest = len(item.text) - entry.taken
+        return item.text[: entry.taken + max(PACE, rest // LAST_FRAMES if item.done else 0)]
 
     # -------------------------------------------------------------- looking
 

@@ -55,6 +55,8 @@ class TranscriptView(ScrollView, can_focus=True):
         self._clock: Timer | None = None
         self._placeholder: Sequence[str] = ()
         self._boxed = False
+        self._synced = False
+        """What is behind has been taken further in this frame."""
 
     # ------------------------------------------------------------- contents
 
@@ -89,6 +91,7 @@ class TranscriptView(ScrollView, can_focus=True):
         if cleared:
             self._restart()
         changed = self.transcript.sync(items, dirty, cleared)
+        self._synced = not self.transcript.behind.isdisjoint(changed)
         if not changed and not cleared:
             return
         for index in changed:
@@ -100,6 +103,12 @@ class TranscriptView(ScrollView, can_focus=True):
         if self._clock is not None and self._running_calls:
             self._clock.resume()
         self._arrange(changed)
+
+    def frame(self) -> None:
+        """Once a frame, after `sync`: take in more of an answer that came faster than it is drawn."""
+        if self.transcript.behind and not self._synced:
+            self._arrange(self.transcript.catch_up())
+        self._synced = False
 
     def _restart(self) -> None:
         """The conversation began anew."""
