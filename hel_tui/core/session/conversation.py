@@ -190,7 +190,9 @@ class Session:
     async def _switch_model(self, model: str, base_url: str | None) -> None:
         label = await self._parts.model.choose(model, base_url)
         current = self._parts.model.current
-        if label and current is not None:
+        if not label:
+            self._emit(p.Notice("warning", self._parts.model.note))
+        elif current is not None:
             if not current.info.is_demo:  # nobody wants to meet the demo again unasked
                 remember(self._parts.places, model=label, base_url=base_url or "")
             self._parts.agent.measure(current)
