@@ -54,6 +54,10 @@ class Approver:
         self.refusals = 0
         """Calls that did not run for want of permission, over the session."""
 
+    def turn_over(self) -> None:
+        """A new session began: no call was made in it yet."""
+        self._last.clear()
+
     def runs_unasked(self, checked: Checked) -> bool:
         """Whether the policy lets the call run without a question."""
         return self._policy.decide(checked.tool, checked.arguments).action == "run"

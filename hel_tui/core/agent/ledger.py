@@ -18,6 +18,9 @@ MAX_SUMMARY = 200
 MAX_PREVIEW = 400
 MAX_KEPT_RESULT = 2_000_000
 """Characters of a whole result kept in memory for its card; beyond, the card shows what the model got."""
+MAX_KEPT = 64_000_000
+"""Characters of results kept for all cards; beyond, the oldest are let go."""
+GONE = "(This result is no longer in memory. The session's record has what the model got.)"
 
 
 @dataclass(slots=True)
@@ -51,6 +54,8 @@ class Ledger:
         self._emit = emit
         self._record = record
         self._details: dict[str, CallDetail] = {}
+        self._sizes: dict[str, int] = {}
+        """Characters of each result that is kept, oldest first."""
 
     def detail(self, call_id: str) -> CallDetail | None:
         """Everything about a call; safe from any thread."""
@@ -106,6 +111,7 @@ class Ledger:
         if card.checked is not None:
             detail = replace(detail, arguments=shown(card.checked.arguments))
         self._keep(card, detail)
+        self._let_go(card.id, len(text))
         self._record.write(
             "result",
             id=card.id,
@@ -125,6 +131,14 @@ class Ledger:
         while (name := f"{call_id}~{number}") in self._details:
             number += 1
         return name
+
+    def _let_go(self, newest: str, size: int) -> None:
+        """Count a result in, and drop the oldest while there are too many characters of them."""
+        self._sizes[newest] = size
+        while sum(self._sizes.values()) > MAX_KEPT and len(self._sizes) > 1:
+            oldest = next(iter(self._sizes))
+            del self._sizes[oldest]
+            self._details[oldest] = replace(self._details[oldest], result=GONE)
 
     def _keep(self, card: Card, detail: CallDetail) -> None:
         card.detail = detail

@@ -51,9 +51,15 @@ class Approvals:
         self._project = os.path.realpath(project)
         self._held: list[Approval] = []
         self._rules: list[Rule] = []
-        document, self.problem = read_toml(self._path)
+        self.problem = self.reload()
+
+    def reload(self) -> str:
+        """Hold what is kept, and nothing of the session. A sentence when it cannot be read."""
+        document, problem = read_toml(self._path)
+        self._held, self._rules = [], []
         for approval in self._kept(document):
             self._hold(approval)
+        return problem
 
     def rules(self) -> tuple[Rule, ...]:
         """Return the approvals for built-ins, as allow rules."""

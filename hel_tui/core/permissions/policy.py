@@ -91,6 +91,11 @@ class Policy:
         policy.problems = (*said, *([approvals.problem] if approvals.problem else []))
         return policy
 
+    def turn_over(self, saved: str) -> None:
+        """A new session began: what was allowed for the old one is not any more."""
+        self.saved = saved
+        self._approvals.reload()
+
     # ------------------------------------------------------------ one call
 
     def decide(self, tool: Tool, arguments: Json) -> Verdict:

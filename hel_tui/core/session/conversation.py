@@ -84,6 +84,7 @@ class Session:
         await self._end()
 
     async def _end(self) -> None:
+        await asyncio.sleep(0)  # an answer that came just before is heard: it may be an approval to keep
         self._parts.desk.close(GOODBYE)
         self._work.clear()
         tasks = [task for task in (self._busy, *self._tasks) if task is not None]
@@ -159,7 +160,7 @@ class Session:
             case p.UnloadTools(names):
                 self._parts.host.catalogue.unload(names)
             case p.ReviewTrust():
-                self._spawn(self._parts.servers.ask())
+                self._spawn(self._parts.servers.look_again())
             case _:
                 raise ValueError("hel does not know this command")
 
@@ -205,9 +206,7 @@ class Session:
             await asyncio.wait([self._busy])
         self._parts.record.write("note", text="ended by a new session")
         self._id = _new_id()
-        self._parts.record.turn_over(self._parts.places.session_dir(self._id))
-        self._parts.host.catalogue.unload_all()
-        self._parts.agent.reset()
+        self._parts.turn_over(self._parts.places.session_dir(self._id))
         self._emit(p.Cleared(self._id))
         self._show_queue()
 

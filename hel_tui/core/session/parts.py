@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from hel_tui.core.agent.approval import Approver
 from hel_tui.core.agent.calls import Caller
@@ -33,6 +34,9 @@ from hel_tui.core.tools.builtins import BUILTIN_NAMES, builtin_tools
 from hel_tui.core.tools.paths import Workspace
 from hel_tui.core.vocabulary import Tool
 
+FILES = "files"
+"""Folder of a session's saved results."""
+
 Emit = Callable[[Event], None]
 
 
@@ -53,6 +57,8 @@ class Parts:
     ledger: Ledger
     caller: Caller
     agent: Agent
+    turn_over: Callable[[Path], None]
+    """Begin a new session in this folder: record, saved files, approvals; servers stay."""
     remarks: tuple[str, ...]
     """Sentences about settings and rules that could not be used."""
 
@@ -69,7 +75,7 @@ def assemble(
     loaded = load_settings(options.project, places)
     redactor = Redactor(secrets_in(options.environ))
     folder = places.session_dir(session_id)
-    files = SessionFiles(folder / "files")
+    files = SessionFiles(folder / FILES)
     record = Pages(lambda path: Record(path, redactor, lambda why: emit(Notice("warning", why))), folder)
     desk = Desk(emit)
     host = Host(
@@ -121,6 +127,16 @@ def assemble(
         prompt=prompt,
         max_steps=options.max_steps or loaded.settings.max_steps,
     )
+
+    def turn_over(folder: Path) -> None:
+        record.turn_over(folder)
+        files.turn_over(folder / FILES)
+        workspace.turn_over(files.folder)
+        policy.turn_over(str(files.folder.resolve()))
+        approver.turn_over()
+        agent.reset()
+        host.catalogue.unload_all()
+
     return Parts(
         places=places,
         redactor=redactor,
@@ -134,6 +150,7 @@ def assemble(
         ledger=ledger,
         caller=caller,
         agent=agent,
+        turn_over=turn_over,
         remarks=(*map(str, loaded.notes), *policy.problems, *remark),
     )
 

@@ -55,20 +55,30 @@ class Servers:
     async def start(self) -> None:
         """Start what is trusted at once, then ask about the rest and start what is allowed."""
         try:
-            configuration = await asyncio.to_thread(self._load)
-            review = self._review = await asyncio.to_thread(
-                self._trust.review, configuration, self._project, self._options.environ
-            )
-            self._report(configuration)
-            self._identify(configuration)
-            self._host.start(review.trusted)
-            self._show(review.pending, "untrusted", NOT_TRUSTED)
-            self._show(review.off, "off", "switched off in its file")
-            await asyncio.to_thread(self._point_out_programs, review)
+            review = await self._read_files()
         finally:
             self._read.set()
         if review.pending:
             await self.ask()
+
+    async def look_again(self) -> None:
+        """Read the files anew and ask about what is not trusted in them."""
+        await self._read_files()
+        await self.ask()
+
+    async def _read_files(self) -> Review[ServerEntry]:
+        """Sort the configured servers out, and start those that are trusted and not there yet."""
+        configuration = await asyncio.to_thread(self._load)
+        review = self._review = await asyncio.to_thread(
+            self._trust.review, configuration, self._project, self._options.environ
+        )
+        self._report(configuration)
+        self._identify(configuration)
+        self._host.start(self._new(review.trusted))
+        self._show(review.pending, "untrusted", NOT_TRUSTED)
+        self._show(review.off, "off", "switched off in its file")
+        await asyncio.to_thread(self._point_out_programs, review)
+        return review
 
     async def ask(self) -> None:
         """Ask about servers that are not trusted. Headless: say how to approve them."""
@@ -144,9 +154,13 @@ class Servers:
                 )
             )
 
+    def _new(self, entries: Sequence[ServerEntry]) -> list[ServerEntry]:
+        known = {status.name for status in self._host.statuses()}
+        return [entry for entry in entries if entry.name not in known]
+
     def _show(self, entries: Sequence[ServerEntry], phase: Phase, reason: str) -> None:
-        """List servers that are not the host's yet."""
-        for entry in entries:
+        """List those servers that are not the host's yet; it tells the state of its own."""
+        for entry in self._new(entries):
             self._emit(ServerChanged(entry.name, phase, reason, scope=entry.scope, transport=entry.transport))
 
     def _point_out_programs(self, review: Review[ServerEntry]) -> None:

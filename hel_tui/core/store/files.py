@@ -57,12 +57,18 @@ class Spilled:
 
 
 class SessionFiles:
-    """The folder of one session. Made when the first file is; safe to use from several threads."""
+    """The folder of the open session. Made when the first file is; safe to use from several threads."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._lock = threading.Lock()
         self._taken: dict[str, int] = {}
+
+    def turn_over(self, folder: Path) -> None:
+        """Save into another folder from now on: a new session began."""
+        with self._lock:
+            self.folder = folder
+            self._taken.clear()
 
     def save_text(self, hint: str, text: str) -> Path:
         """Save `text` as UTF-8 under a name made from `hint`. Raises OSError."""

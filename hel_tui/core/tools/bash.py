@@ -73,7 +73,6 @@ class Bash(Builtin):
         self._environ = command_environment(environ)
         self._sandbox = Sandbox(workspace, environ, network=network)
         self._shell = find_program("bash", environ, workspace.project)
-        self._files = SessionFiles(workspace.files) if workspace.files is not None else None
 
     @property
     def sandboxed(self) -> bool:
@@ -104,7 +103,9 @@ class Bash(Builtin):
         except OSError as error:
             return refused(f"The command was not started: {why(error)}.")
         text = _answer(finished, limit)
-        result = await in_thread(lambda: spilled(text, self._files, "bash"))
+        folder = self.workspace.files
+        files = SessionFiles(folder) if folder is not None else None
+        result = await in_thread(lambda: spilled(text, files, "bash"))
         saved = (result.path,) if result.path is not None else ()
         return Outcome(result.text, failed=finished.code != 0, full=result.full, saved=saved)
 

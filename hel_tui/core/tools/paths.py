@@ -52,6 +52,10 @@ class Workspace:
         self.closed = tuple(Path(os.path.realpath(folder)) for folder in closed)
         self._spelled = Path(project).absolute()
 
+    def turn_over(self, files: Path) -> None:
+        """A new session began: its folder can be read, the old one's no more."""
+        self.files = Path(os.path.realpath(files))
+
     def resolve(self, path: str, *, for_write: bool = False) -> ResolvedPath | Refusal:
         """Return where `path` (absolute, or relative to the project) leads, or why it is closed.
 

@@ -208,3 +208,37 @@ def test_a_model_that_was_switched_to_is_remembered_but_not_the_demo(
             driver.send(p.SetModel(name, url))
             driver.wait(lambda _, name=name: [e for e in driver.of(p.ModelChanged) if e.label == name], name)
     assert recall(find_places(environment(tmp_path))).model == "scripted/other"
+
+
+def test_what_was_allowed_for_a_session_ends_with_it(play: Open) -> None:
+    with play(model=None, base_url=None) as driver:
+        driver.phase("fix", "ready")
+        driver.send(p.CallTool("fix.echo", "{}"))
+        driver.answer(p.ApprovalQuestion, p.ApprovalAnswer("session"))
+        driver.turn_end(0)
+        driver.send(p.CallTool("fix.echo", "{}"))
+        driver.turn_end(1)
+        driver.send(p.NewSession())
+        driver.wait(lambda _: driver.of(p.Cleared), "a new session")
+        driver.send(p.CallTool("fix.echo", "{}"))
+        driver.answer(p.ApprovalQuestion, p.ApprovalAnswer("deny"))
+        driver.turn_end(2)
+        assert [result.state for result in driver.results()] == ["ok", "ok", "refused"]
+
+
+def test_saved_results_go_to_the_session_that_is_open(play: Open, project: Path) -> None:
+    (project / "long.txt").write_text("a line that is read\n" * 5_000)
+    script = [
+        call("bash", {"command": "cat long.txt"}),
+        say("one"),
+        call("bash", {"command": "cat long.txt"}),
+        say("two"),
+    ]
+    with play(*script, servers={}, access="auto") as driver:
+        driver.ask("first")
+        driver.send(p.NewSession())
+        cleared = driver.wait(lambda _: driver.of(p.Cleared), "a new session")[0]
+        driver.ask("second")
+        ids = [driver.of(p.SessionStarted)[0].session_id, cleared.session_id]
+        saved = [driver.core.call(result.call_id).saved for result in driver.results()]
+    assert all(session in paths[0] for session, paths in zip(ids, saved, strict=True))

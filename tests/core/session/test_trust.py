@@ -181,3 +181,18 @@ def test_a_file_that_points_out_of_the_project_is_never_asked_about(
         assert not driver.of(p.Asked)
         assert any("mcp.json" in notice.source for notice in driver.of(p.Notice))
     assert not started(tmp_path)
+
+
+def test_asking_again_reads_the_files_as_they_are_now(play: Open, file: Path) -> None:
+    with open_with(play) as driver:
+        driver.trust()
+        driver.phase("fix", "ready")
+        entries = json.loads(file.read_text())
+        entries["servers"]["late"] = entries["servers"]["fix"]
+        file.write_text(json.dumps(entries))
+        driver.send(p.ReviewTrust())
+        question = driver.question(p.TrustQuestion)
+        assert "late" in [claim.name for claim in question.servers]
+        driver.answer(p.TrustQuestion, p.TrustAnswer("once", frozenset({"late"})))
+        driver.phase("late", "ready")
+        assert driver.phase("fix", "ready").restarts == 0, "a refused change leaves the running server alone"
