@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
+from hel_tui.tui.dialogs.pane import LABEL, TextPane
 from hel_tui.tui.widgets.lines import pad, spread, width_of, wrap
 
 TEXT = st.text(st.sampled_from("ab  \\n한글漢🙂é\u0301-⟨⟩"), max_size=60)
@@ -38,3 +39,11 @@ def test_the_right_part_is_kept_when_the_left_does_not_fit():
     parts = spread([("a very long left part", "")], [("right", "")], 12)
     assert width_of(parts) == 12
     assert parts[-1] == ("right", "")
+
+
+def test_what_stands_beside_a_label_stays_there_when_it_wraps():
+    rows = TextPane._wrapped([("names   ", LABEL), ("HOME, PATH, SHELL", "")], 20)
+    assert ["".join(text for text, _ in row).rstrip() for row in rows] == [
+        "names   HOME, PATH,",
+        "        SHELL",
+    ]

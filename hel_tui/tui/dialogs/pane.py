@@ -19,6 +19,8 @@ LONG_RUN = 12
 _RUN = re.compile(rf"(?<=\S) {{{LONG_RUN},}}")
 _AFTER_ESCAPED_BREAK = re.compile(r"(?<=\\n)")
 FRAME = "│ "
+LABEL = "label"
+"""Style of a line's first part that the line's later rows are indented by."""
 SCROLLBAR = 1
 """Cells kept free at the right, so that a scroll bar that comes later covers no text."""
 
@@ -90,9 +92,12 @@ class TextPane(LineView, can_focus=False):
 
     @staticmethod
     def _wrapped(line: Line, width: int) -> list[list[Part]]:
-        """Rows of one line; a framed line keeps its bar on every row."""
+        """Rows of one line; a framed line keeps its bar on every row, what has a label stays beside it."""
         if line and line[0] == (FRAME, "frame"):
             return [[line[0], *row] for row in wrap(line[1:], width - cell_len(FRAME))]
+        if line and line[0][1] == LABEL and (indent := cell_len(line[0][0])) <= width // 2:
+            first, *rest = wrap(line[1:], width - indent)
+            return [[line[0], *first], *([(" " * indent, ""), *row] for row in rest)]
         return wrap(line, width)
 
     def line_at(self, y: int) -> Line:

@@ -6,7 +6,7 @@ import time
 
 from hel_tui.core import protocol as p
 from hel_tui.tui import keymap, slash
-from hel_tui.tui.dialogs.pane import foreign, framed
+from hel_tui.tui.dialogs.pane import LABEL, foreign, framed
 from hel_tui.tui.safe import clean
 from hel_tui.tui.strings import t
 from hel_tui.tui.widgets.lines import Line, pad
@@ -63,7 +63,8 @@ def server_lines(server: p.ServerChanged, failure: p.ServerFailure | None) -> li
 
 def _failure_lines(failure: p.ServerFailure) -> list[Line]:
     lines: list[Line] = [[], [(t("failure.title", stage=t(f"stage.{failure.stage}")), "strong")]]
-    lines.append([(foreign(failure.sentence), "bad")])
+    said = foreign(failure.sentence)
+    lines.append([(said[:1].upper() + said[1:], "bad")])
     facts = [
         ("failure.command", failure.command_line),
         ("failure.resolved", failure.resolved),
@@ -81,7 +82,7 @@ def _failure_lines(failure: p.ServerFailure) -> list[Line]:
 
 
 def _fact(key: str, value: str) -> Line:
-    return [(pad(t(key), 16), "muted"), (foreign(value), "")]
+    return [(pad(t(key), 16), LABEL), (foreign(value), "")]
 
 
 def report_lines(report: str) -> list[Line]:

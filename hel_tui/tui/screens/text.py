@@ -11,6 +11,9 @@ from hel_tui.tui.dialogs.pane import TextPane
 from hel_tui.tui.strings import t
 from hel_tui.tui.widgets.lines import Caption, Line
 
+ROWS_AROUND = 8
+"""Rows that the text leaves: frame, title, foot, the gaps between, and one free at either end."""
+
 
 class TextScreen(ModalScreen[str]):
     """Shows lines that scroll. `keys` are further keys that close it: their name is the result."""
@@ -34,6 +37,9 @@ class TextScreen(ModalScreen[str]):
 
     def on_mount(self) -> None:
         self.pane.show(self.lines_shown)
+
+    def on_resize(self) -> None:
+        self.pane.styles.max_height = max(self.size.height - ROWS_AROUND, 2)
 
     def on_key(self, event: events.Key) -> None:
         event.stop()

@@ -75,7 +75,7 @@ ENGLISH: dict[str, str] = {
     "hints.demo": "This is the demo: a scripted model answers, the servers are real.",
     "hints.keys": "{keys} keys · {servers} servers · {palette} everything",
     "hints.workbench": "No model, so this is a workbench: servers, logs and tools work.",
-    "hints.servers": "No servers either: they go into .hel/mcp.json or .mcp.json; `hel help servers` says how.",
+    "hints.servers": "No servers either: they go into .hel/mcp.json; `hel help servers` says how.",
     "hints.no_model": "Choose one here: /model PROVIDER/NAME",
     "hints.call": "Call a tool by hand: /call {server}.tool {{}}",
     # slash commands

@@ -66,7 +66,7 @@ KOREAN: dict[str, str] = {
     "hints.demo": "데모입니다. 모델은 각본대로 답하고 서버는 진짜입니다.",
     "hints.keys": "{keys} 키 · {servers} 서버 · {palette} 모든 기능",
     "hints.workbench": "모델이 없으니 작업대로 씁니다. 서버, 로그, 도구는 모두 작동합니다.",
-    "hints.servers": "서버도 없습니다. .hel/mcp.json이나 .mcp.json에 적습니다. 방법은 `hel help servers`에 있습니다.",
+    "hints.servers": "서버도 없습니다. .hel/mcp.json에 적습니다. 방법은 `hel help servers`에 있습니다.",
     "hints.no_model": "여기서 고르기: /model PROVIDER/NAME",
     "hints.call": "도구 직접 호출: /call {server}.tool {{}}",
     "slash.help": "무엇이 있는지",

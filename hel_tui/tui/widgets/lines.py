@@ -91,8 +91,8 @@ class LineView(ScrollView):
         background: transparent;
         scrollbar-size-vertical: 1;
         scrollbar-size-horizontal: 0;
-        & > .line--muted { color: $text-muted; }
-        &:ansi > .line--muted { color: ansi_default; text-style: dim; }
+        & > .line--muted, & > .line--label { color: $text-muted; }
+        &:ansi > .line--muted, &:ansi > .line--label { color: ansi_default; text-style: dim; }
         & > .line--strong { text-style: bold; }
         & > .line--accent { color: $accent; }
         & > .line--key { color: $accent; text-style: bold; }
