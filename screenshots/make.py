@@ -61,8 +61,9 @@ WEATHER = """\
 import os
 import sys
 
-print("weather: reading the key", file=sys.stderr)
-key = os.environ["WEATHER_KEY"]
+print("weather: reading its settings", file=sys.stderr)
+if "WEATHER_KEY" not in os.environ:
+    sys.exit("weather: WEATHER_KEY is not set; put it into this server's env")
 """
 """A server that ends before it has said a word."""
 
@@ -235,7 +236,8 @@ async def opened(
     home, project = fresh_project()
     if lay_more:
         lay_more(project)
-    environ = {**os.environ, "HOME": str(home), "HEL_HOME": str(home / "hel"), "HEL_DEMO_PAUSE": "0"}
+    environ = {"PATH": os.environ["PATH"], "HOME": str(home), "HEL_HOME": f"{home}/hel", "LANG": "C.UTF-8"}
+    before = os.environ.get("HOME", "")
     os.environ.update(HOME=HOME, HEL_LANG=language, TZ="UTC")
     time.tzset()
     core = Runtime(Options(project=project, environ=environ, model="demo/walk-through"))
@@ -245,7 +247,7 @@ async def opened(
             yield Person(app, pilot, wanted)
             core.stop()
     finally:
-        os.environ["HOME"] = environ["HOME"]
+        os.environ["HOME"] = before
         shutil.rmtree(home, ignore_errors=True)
 
 
