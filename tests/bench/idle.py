@@ -25,7 +25,7 @@ def rest(program: Program, seconds: float) -> tuple[float, float, float]:
 
 def measure(quick: bool) -> list[Figure]:
     """hel and the ten-line app in turns."""
-    seconds, runs = (1.0, 1) if quick else (SECONDS, 3)
+    seconds, runs = (0.2, 1) if quick else (SECONDS, 3)
     ours: list[tuple[float, float, float]] = []
     tiny: list[tuple[float, float, float]] = []
     with place() as where:
@@ -33,11 +33,11 @@ def measure(quick: bool) -> list[Figure]:
         for _ in range(runs):
             with Program(command, env=environment(where.home), cwd=where.project) as program:
                 program.wait("3/3")
-                program.pass_time(0.5 if quick else 5.0)
+                program.pass_time(0.1 if quick else 5.0)
                 ours.append(rest(program, seconds))
             with Program(TINY, env=environment(where.home), cwd=where.project) as program:
                 program.wait("ready")
-                program.pass_time(0.5 if quick else 2.0)
+                program.pass_time(0.1 if quick else 2.0)
                 tiny.append(rest(program, seconds))
     columns = list(zip(*ours, strict=True))
     bare = list(zip(*tiny, strict=True))

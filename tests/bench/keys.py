@@ -10,6 +10,8 @@ from tests.bench.program import HEL, Program, environment
 
 FLOOD = 20_000
 """Lines a second on stderr."""
+MANY = 10
+"""Keys from which the figures mean something."""
 LINE = 60
 """Keys after which the prompt is emptied."""
 
@@ -19,16 +21,24 @@ def echoes(program: Program, count: int) -> list[float]:
     rng = random.Random(1)
     found: list[float] = []
     typed = ""
-    for _ in range(count):
+    while len(found) < count:
+        if len(typed) in (0, LINE):
+            typed = _fresh_line(program)
         key = rng.choice("bcdfghjklmnpqrstvwxz")
         typed += key
         found.append(program.echo(key, typed[-12:]))
         program.pass_time(rng.uniform(0.05, 0.1))
-        if len(typed) == LINE:
-            program.keys("\x15")  # Ctrl+U empties the line
-            program.pass_time(0.3)
-            typed = ""
     return found
+
+
+def _fresh_line(program: Program) -> str:
+    """Empty the prompt and begin with what nothing else on the screen says."""
+    program.keys("\x15")  # Ctrl+U
+    program.pass_time(0.3)
+    program.keys("zqxj")
+    program.wait("zqxj")
+    program.pass_time(0.3)
+    return "zqxj"
 
 
 def _flooded(where: Place, model: Model, count: int) -> list[float]:
@@ -41,8 +51,8 @@ def _flooded(where: Place, model: Model, count: int) -> list[float]:
         program.wait("flood")
         program.pass_time(0.3)
         program.keys("\r")
-        program.wait("thinking")
-        program.pass_time(2.0)
+        program.wait("step 1")
+        program.pass_time(0.5 if count < MANY else 2.0)
         return echoes(program, count)
 
 
@@ -50,7 +60,7 @@ def _idle(where: Place, model: Model, count: int) -> list[float]:
     command = [*HEL, str(where.project), *model.options, *where.servers("quiet", 1)]
     with Program(command, env=environment(where.home), cwd=where.project) as program:
         program.wait("hel")
-        program.pass_time(0.5 if count < 10 else 3.0)
+        program.pass_time(0.5 if count < MANY else 3.0)
         return echoes(program, count)
 
 

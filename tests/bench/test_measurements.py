@@ -1,0 +1,29 @@
+"""Each measurement still works; what it finds with tiny sizes means nothing."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+import pytest
+
+from tests.bench.figures import Figure, percentile, table
+from tests.bench.run import NAMES
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_measurement_gives_figures(name):
+    figures = import_module(f"tests.bench.{name}").measure(quick=True)
+    assert figures and all(one.values for one in figures)
+    assert table(figures).count("\n") == len(figures)
+
+
+def test_a_ratio_is_of_pairs_and_noise_is_that_of_the_ratios():
+    figure = Figure("f", "ms", (2.0, 30.0, 4.0), (1.0, 10.0, 2.0))
+    assert (figure.median, figure.ratio) == (4.0, 2.0)
+    assert 0 < figure.noise < 0.5
+    assert Figure("f", "ms", (1.0,)).noise == 0
+
+
+def test_a_percentile_is_one_of_the_values():
+    assert percentile([3.0, 1.0, 2.0], 0.5) == 2.0
+    assert percentile([1.0, 2.0], 0.95) == 2.0
