@@ -17,7 +17,7 @@ ENGLISH = "Look up the port of the api service on the inventory server and put i
 
 def demo(tmp_path: Path, columns: int = 120, rows: int = 40) -> Terminal:
     """`hel demo` on a fresh project, with a home of its own."""
-    env = environment(tmp_path, PYTHONPATH=str(Path.cwd()), HEL_LANG="en", HEL_DEMO_PAUSE="0")
+    env = environment(tmp_path, PYTHONPATH=str(Path.cwd()), HEL_LANG="en")
     return Terminal([*HEL, "demo", "project"], env=env, cwd=tmp_path, columns=columns, rows=rows)
 
 

@@ -42,8 +42,8 @@ def test_a_duration_has_at_most_two_units(seconds: float, shown: str) -> None:
 @pytest.mark.parametrize(
     ("state", "glyph", "word"),
     [
-        ("queued", "⧗", "queued"),
-        ("waiting", "⧗", "waits for you"),
+        ("queued", "◷", "queued"),
+        ("waiting", "◷", "waits for you"),
         ("running", "⠿", "running 3 s"),
         ("ok", "✓", "11 ms"),
         ("failed", "✗", "failed 11 ms"),

@@ -100,7 +100,7 @@ class Host:
                 supervisor.open()
             else:
                 supervisor.status.enter("failed", STDIO_ONLY)
-                supervisor.failure = ServerFailure(entry.name, "find", STDIO_ONLY, command_line=entry.url)
+                supervisor.failure = ServerFailure(entry.name, "spawn", STDIO_ONLY, command_line=entry.url)
                 supervisor.settled.set()
 
     def restart(self, name: str) -> bool:

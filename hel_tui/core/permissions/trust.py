@@ -149,7 +149,8 @@ class TrustStore:
                 program_changes=(*review.program_changes, (entry.name, changed)),
                 programs=(*review.programs, (seal, programs)),
             )
-        shown = replace(shown, changed=_change(record, entry, seal), program_changed=changed)
+        still_run = tuple(path for path in changed if path in programs)
+        shown = replace(shown, changed=_change(record, entry, seal), program_changed=still_run)
         return replace(review, cases=(*review.cases, Case(entry, shown, seal, programs)))
 
     def remember(self, review: Review[E], names: Collection[str]) -> str:

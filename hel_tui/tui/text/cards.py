@@ -34,8 +34,8 @@ from hel_tui.tui.text.lines import (
 from hel_tui.tui.text.markdown import render_markdown
 
 GLYPHS: dict[p.CallState, tuple[str, Ink]] = {
-    "queued": ("⧗", MUTED),
-    "waiting": ("⧗", Ink("warning", BOLD)),
+    "queued": ("◷", MUTED),
+    "waiting": ("◷", Ink("warning", BOLD)),
     "running": ("⠿", Ink("accent")),
     "ok": ("✓", Ink("success")),
     "failed": ("✗", Ink("error", BOLD)),

@@ -75,7 +75,7 @@ class QueueBar(Bar):
             head = t("queue.more", n=hidden + 1) if index == 0 and hidden > 0 else t("queue.waits")
             key = keymap.label("prompt.unqueue")
             tail = f" {t('queue.edit', key=key)} " if index == min(len(texts), self.SHOWN) - 1 else ""
-            left: list[Part] = [(f" ⧗ {head} ", "muted"), (one_line(text, width), "")]
+            left: list[Part] = [(f" ◷ {head} ", "muted"), (one_line(text, width), "")]
             rows.append(spread(left, [(tail, "muted")], width))
         return rows
 

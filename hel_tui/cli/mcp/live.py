@@ -1,0 +1,138 @@
+"""`hel mcp tools` and `hel mcp call`: one server, started for one question and ended again.
+
+Typing the call is its approval; trust is needed all the same. Not here: the host (core.mcp).
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+from hel_tui.cli.common import Exit, harmless, printable
+from hel_tui.core.agent.arguments import parse_arguments
+from hel_tui.core.mcp.config import Configuration
+from hel_tui.core.mcp.entries import ServerEntry
+from hel_tui.core.mcp.faults import CallFault
+from hel_tui.core.mcp.host import Host
+from hel_tui.core.mcp.results import to_outcome
+from hel_tui.core.permissions.trust import Review
+from hel_tui.core.protocol import Event, ServerChanged
+from hel_tui.core.store.files import SessionFiles
+from hel_tui.core.store.places import Places
+
+UP = ("ready", "degraded")
+ON_ITS_WAY = ("starting", "restarting")
+
+
+def use(
+    args: argparse.Namespace,
+    configuration: Configuration,
+    review: Review[ServerEntry],
+    project: Path,
+    places: Places,
+) -> int:
+    """Run `hel mcp tools` or `hel mcp call`; returns the exit status."""
+    entry = next((one for one in configuration.entries if one.name == args.server), None)
+    if entry is None:
+        return _sorry(f"there is no server named {args.server}: see `hel mcp list`")
+    if entry not in review.trusted:
+        _sorry(f"{entry.name} is not approved for this project: hel mcp trust")
+        return Exit.REFUSED
+    do = _tools if args.command == "tools" else _call
+    try:
+        return asyncio.run(_with_server(entry, project, places, lambda host: do(host, args)))
+    except KeyboardInterrupt:
+        return Exit.INTERRUPTED
+
+
+async def _with_server(
+    entry: ServerEntry, project: Path, places: Places, do: Callable[[Host], Awaitable[int]]
+) -> int:
+    moved = asyncio.Event()
+
+    def hear(event: Event) -> None:
+        if isinstance(event, ServerChanged):
+            moved.set()
+
+    with tempfile.TemporaryDirectory(prefix="hel-") as folder:
+        files = SessionFiles(Path(folder))
+        host = Host(project, os.environ, lambda: files, places.state, hear)
+        try:
+            host.start([entry])
+            while (status := host.statuses()[0]).phase in ON_ITS_WAY:
+                moved.clear()
+                await moved.wait()
+            if status.phase not in UP:
+                return _sorry(f"{entry.name} cannot be reached: {status.phase}: {status.reason}")
+            return await do(host)
+        finally:
+            await host.aclose()
+
+
+async def _tools(host: Host, args: argparse.Namespace) -> int:
+    rows = host.catalogue.rows()
+    if not args.json:
+        for row in rows:
+            note = f"  (not offered: {row.reason})" if row.reason else f"  {row.tokens} tokens"
+            sys.stdout.write(f"{printable(row.raw)}{printable(note)}\n")
+            if row.description:
+                sys.stdout.write(f"    {printable(row.description)}\n")
+        return Exit.DONE
+    found: list[dict[str, Any]] = []
+    for row in rows:
+        tool = host.catalogue.get(row.public)
+        definition = tool.definition if tool is not None else None
+        found.append(
+            {
+                "name": row.raw,
+                "public_name": row.public,
+                "description": definition.description if definition else row.description,
+                "input_schema": definition.parameters if definition else None,
+                "offered": not row.reason,
+                "reason": row.reason,
+                "tokens": row.tokens,
+            }
+        )
+    sys.stdout.write(json.dumps(found, indent=2) + "\n")
+    return Exit.DONE
+
+
+async def _call(host: Host, args: argparse.Namespace) -> int:
+    arguments = parse_arguments(args.arguments)
+    if isinstance(arguments, str):
+        _sorry(arguments)
+        return Exit.USAGE
+    tool = host.catalogue.find(args.server, args.tool)
+    if tool is None:
+        names = ", ".join(row.raw for row in host.catalogue.rows() if not row.reason)
+        return _sorry(f"{args.server} offers no tool named {args.tool}; it has {names or 'none'}")
+    try:
+        result = await tool.call(tool.raw, arguments, _progress)
+    except CallFault as fault:
+        return _sorry(fault.sentence)
+    failed = result.get("isError") is True
+    if args.json:
+        sys.stdout.write(json.dumps(result, indent=2) + "\n")
+    else:
+        with tempfile.TemporaryDirectory(prefix="hel-") as folder:
+            outcome = to_outcome(args.server, args.tool, result, SessionFiles(Path(folder)))
+        text = outcome.full if outcome.full is not None else outcome.text
+        sys.stdout.write(harmless(text).rstrip("\n") + "\n")
+    return Exit.FAILED if failed else Exit.DONE
+
+
+def _progress(progress: float, total: float | None, message: str) -> None:
+    of = f"/{total:g}" if total is not None else ""
+    sys.stderr.write(f"{progress:g}{of} {printable(message)}\n")
+
+
+def _sorry(sentence: str) -> int:
+    sys.stderr.write(f"hel mcp: {printable(sentence)}\n")
+    return Exit.FAILED
