@@ -25,6 +25,7 @@ from hel_tui.core.protocol import (
     Stopped,
     ToolRow,
 )
+from hel_tui.core.threads import DaemonPool
 
 END_TIME = 10.0
 """Seconds an orderly end may take (servers get 2 s, SIGTERM, 2 s, SIGKILL, all in parallel)."""
@@ -106,9 +107,11 @@ class Runtime:
             self._outbox.put(Stopped())
 
     async def _run(self) -> None:
+        loop = asyncio.get_running_loop()
+        loop.set_default_executor(DaemonPool())
         body = self._build(self._options, self._outbox.put)
         with self._lock:
-            self._loop = asyncio.get_running_loop()
+            self._loop = loop
             self._body = body
             early, self._early = self._early, []
         for command in early:

@@ -11,7 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from hel_tui.core.mcp.threads import in_thread
+from hel_tui.core.threads import in_thread
 
 _PROGRAM = Path(__file__).with_name("reaper.py")
 

@@ -21,9 +21,9 @@ from hel_tui.core.mcp.logs import LogStore
 from hel_tui.core.mcp.process import GRACE
 from hel_tui.core.mcp.results import ResultFiles
 from hel_tui.core.mcp.supervisor import Supervisor
-from hel_tui.core.mcp.threads import in_thread
 from hel_tui.core.mcp.verdicts import Verdicts
 from hel_tui.core.protocol import Closing, Event, Notice, ServerChanged, ServerFailure, ToolsChanged
+from hel_tui.core.threads import in_thread
 
 STDIO_ONLY = "this version of hel speaks stdio only: start the server with a command, or use a bridge"
 PROBE_TIMEOUT = 10.0

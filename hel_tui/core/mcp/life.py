@@ -24,11 +24,11 @@ from hel_tui.core.mcp.launching import child_environment, command_line, find_com
 from hel_tui.core.mcp.leftovers import RunRecord
 from hel_tui.core.mcp.logs import LogIntake, LogStore, Mirror
 from hel_tui.core.mcp.process import EXIT_FOLLOWS, GRACE, ServerProcess, spawn
-from hel_tui.core.mcp.threads import in_thread
 from hel_tui.core.mcp.verdicts import Verdicts
 from hel_tui.core.protocol import ServerFailure
 from hel_tui.core.store.redact import secrets_in
 from hel_tui.core.store.secrets import keyring_value
+from hel_tui.core.threads import in_thread
 from hel_tui.core.vocabulary import Json, ProgressFn
 
 if TYPE_CHECKING:

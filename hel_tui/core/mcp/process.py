@@ -19,7 +19,7 @@ from pathlib import Path
 
 from hel_tui.core.mcp.faults import ServerFault
 from hel_tui.core.mcp.pipes import PipeReader, PipeWriter
-from hel_tui.core.mcp.threads import in_thread
+from hel_tui.core.threads import in_thread
 
 GRACE = 2.0
 """Seconds between closing stdin, SIGTERM and SIGKILL."""

@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Callable
 
 from hel_tui.core.mcp.life import Life
-from hel_tui.core.mcp.threads import in_thread
+from hel_tui.core.threads import in_thread
 
 QUIET = 10.0
 """Seconds without a sign of life, at least, after which a slow start is given up."""

@@ -20,8 +20,8 @@ from hel_tui.core.mcp.logs import LINE_LENGTH, LogStore
 from hel_tui.core.mcp.patience import Backoff
 from hel_tui.core.mcp.starting import watch_start
 from hel_tui.core.mcp.status import Status
-from hel_tui.core.mcp.threads import in_thread
 from hel_tui.core.protocol import Event, Notice, Phase, ServerFailure, Severity
+from hel_tui.core.threads import in_thread
 
 if TYPE_CHECKING:
     from hel_tui.core.mcp.connection import ConnectionHooks

@@ -25,6 +25,7 @@ from hel_tui.core.models.profiles import (
     window_of,
 )
 from hel_tui.core.models.types import ChatModel, ModelInfo
+from hel_tui.core.threads import in_thread
 
 HEL_KEY = "HEL_API_KEY"
 DEMO = "demo"
@@ -164,14 +165,12 @@ async def open_model(
     if not wanted and not base_url:
         return Opened(None, no_model_note(environ, await find_local()))
     if not wanted:
-        listing = await list_models(
-            await asyncio.to_thread(resolve, f"{GENERIC}/?", base_url, environ=environ, keyring=keyring)
-        )
+        listing = await list_models(await _resolved(f"{GENERIC}/?", base_url, environ, keyring))
         if len(listing.names) != 1:
             names = ", ".join(listing.names[:8]) or listing.problem
             return Opened(None, f"Name the model with --model {GENERIC}/NAME. The endpoint has: {names}")
         wanted = f"{GENERIC}/{listing.names[0]}"
-    choice = await asyncio.to_thread(resolve, wanted, base_url, environ=environ, keyring=keyring)
+    choice = await _resolved(wanted, base_url, environ, keyring)
     if choice.info is None:
         return Opened(None, choice.note)
     if choice.info.provider in LOCAL and not base_url:
@@ -179,6 +178,13 @@ async def open_model(
     client = client_for(choice)
     client.warm_up()
     return Opened(client, choice.note)
+
+
+async def _resolved(
+    wanted: str, base_url: str | None, environ: Mapping[str, str], keyring: Keyring
+) -> Choice:
+    """`resolve` beside the loop: a locked keyring may keep it waiting for the person."""
+    return await in_thread(lambda: resolve(wanted, base_url, environ=environ, keyring=keyring), "hel-keyring")
 
 
 async def _asked_engine(choice: Choice, info: ModelInfo) -> Choice:

@@ -21,6 +21,7 @@ from hel_tui.core.models.reading import Reading
 from hel_tui.core.models.sse import EventTooLarge
 from hel_tui.core.models.types import ModelFault, ModelInfo, Part, Request, RetryPart
 from hel_tui.core.models.wire import body, fresh_ids
+from hel_tui.core.threads import in_thread
 from hel_tui.core.vocabulary import AssistantMessage
 
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ class ChatClient:
         """The HTTP client. The import and the CA bundle cost a tenth of a second: not on the loop."""
         async with self._opening:
             if self._client is None:
-                self._client = await asyncio.to_thread(self._opened)
+                self._client = await in_thread(self._opened, "hel-http")
             return self._client
 
     # --------------------------------------------------------------- a request

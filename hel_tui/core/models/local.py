@@ -7,6 +7,7 @@ even imported for it. Not here: choosing one of them (choose).
 from __future__ import annotations
 
 import asyncio
+import importlib
 import json
 from collections.abc import Sequence
 from contextlib import suppress
@@ -16,6 +17,7 @@ from urllib.parse import urlsplit
 
 from hel_tui.core.models.faults import clean, sentence
 from hel_tui.core.models.profiles import LOCAL, PROFILES
+from hel_tui.core.threads import in_thread
 from hel_tui.core.vocabulary import Json
 
 LIMIT = 0.3
@@ -70,7 +72,7 @@ async def _engine(provider: str, base_url: str, limit: float) -> LocalEngine | N
 
 async def listed_models(base_url: str, key: str, limit: float) -> tuple[tuple[Listed, ...], str]:
     """(models, problem) from `GET <base_url>/models`; the problem is a sentence, empty when all is well."""
-    await asyncio.to_thread(__import__, "httpx")
+    await in_thread(lambda: importlib.import_module("httpx"), "hel-http")
     import httpx
 
     from hel_tui.core.models.httpclient import host_of, open_client

@@ -26,6 +26,7 @@ from hel_tui.core.context.prompt import system_prompt
 from hel_tui.core.options import Options
 from hel_tui.core.session.parts import Emit, assemble
 from hel_tui.core.store.memory import remember
+from hel_tui.core.threads import in_thread
 from hel_tui.core.vocabulary import UserMessage
 
 NO_MODEL = "There is no model to answer."
@@ -86,6 +87,7 @@ class Session:
     async def _end(self) -> None:
         await asyncio.sleep(0)  # an answer that came just before is heard: it may be an approval to keep
         self._parts.desk.close(GOODBYE)
+        await self._parts.approver.saved()
         self._work.clear()
         tasks = [task for task in (self._busy, *self._tasks) if task is not None]
         for task in tasks:
@@ -195,7 +197,8 @@ class Session:
             self._emit(p.Notice("warning", self._parts.model.note))
         elif current is not None:
             if not current.info.is_demo:  # nobody wants to meet the demo again unasked
-                remember(self._parts.places, model=label, base_url=base_url or "")
+                places = self._parts.places
+                await in_thread(lambda: remember(places, model=label, base_url=base_url or ""), "hel-memory")
             self._parts.agent.measure(current)
 
     async def _renew(self) -> None:

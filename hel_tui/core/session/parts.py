@@ -55,6 +55,7 @@ class Parts:
     shell: Tool
     """bash as the person's own: commands typed with `!` run through it."""
     ledger: Ledger
+    approver: Approver
     caller: Caller
     agent: Agent
     turn_over: Callable[[Path], None]
@@ -148,6 +149,7 @@ def assemble(
         model=Model(options, emit, _default_model(loaded, places)),
         shell=Bash(workspace, options.environ, confined=False),
         ledger=ledger,
+        approver=approver,
         caller=caller,
         agent=agent,
         turn_over=turn_over,

@@ -17,6 +17,7 @@ from hel_tui.core.permissions.trust import Review, TrustStore, identity
 from hel_tui.core.protocol import Event, Notice, Phase, ServerChanged, TrustAnswer, TrustQuestion
 from hel_tui.core.questions import Desk, question_id
 from hel_tui.core.store.places import Places
+from hel_tui.core.threads import in_thread
 
 NOT_TRUSTED = "not trusted yet"
 
@@ -68,16 +69,16 @@ class Servers:
 
     async def _read_files(self) -> Review[ServerEntry]:
         """Sort the configured servers out, and start those that are trusted and not there yet."""
-        configuration = await asyncio.to_thread(self._load)
-        review = self._review = await asyncio.to_thread(
-            self._trust.review, configuration, self._project, self._options.environ
+        configuration = await in_thread(self._load, "hel-servers")
+        review = self._review = await in_thread(
+            lambda: self._trust.review(configuration, self._project, self._options.environ), "hel-trust"
         )
         self._report(configuration)
         self._identify(configuration)
         self._host.start(self._new(review.trusted))
         self._show(review.pending, "untrusted", NOT_TRUSTED)
         self._show(review.off, "off", "switched off in its file")
-        await asyncio.to_thread(self._point_out_programs, review)
+        await in_thread(lambda: self._point_out_programs(review), "hel-trust")
         return review
 
     async def ask(self) -> None:
@@ -119,7 +120,8 @@ class Servers:
         allowed = tuple(entry for entry in review.pending if entry.name in names)
         refused = tuple(entry for entry in review.pending if entry.name not in names)
         if answer.decision == "remember" and allowed:
-            problem = await asyncio.to_thread(self._trust.remember, review, [entry.name for entry in allowed])
+            remembered = [entry.name for entry in allowed]
+            problem = await in_thread(lambda: self._trust.remember(review, remembered), "hel-trust")
             if problem:
                 self._emit(Notice("warning", f"Approved for this run only: {problem}"))
         self._review = review.without(names)

@@ -14,12 +14,12 @@ from typing import ClassVar
 
 from hel_tui.core.store.atomic import why
 from hel_tui.core.store.files import SessionFiles, spilled
+from hel_tui.core.threads import in_thread
 from hel_tui.core.tools.builtin import Builtin, one_line, refused
 from hel_tui.core.tools.paths import Workspace
 from hel_tui.core.tools.processes import Bounded, Finished, run_program
 from hel_tui.core.tools.programs import find_program
 from hel_tui.core.tools.sandbox import Sandbox
-from hel_tui.core.tools.threads import in_thread
 from hel_tui.core.vocabulary import Access, Invocation, Json, Outcome, ToolDefinition
 
 DEFAULT_LIMIT = 120

@@ -8,9 +8,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import ClassVar
 
+from hel_tui.core.threads import in_thread
 from hel_tui.core.tools.checking import check
 from hel_tui.core.tools.paths import Refusal, Workspace
-from hel_tui.core.tools.threads import in_thread
 from hel_tui.core.vocabulary import Access, Invocation, Json, Outcome, ToolDefinition
 
 _SHOWN = 200

@@ -10,11 +10,11 @@ import itertools
 from dataclasses import dataclass
 from typing import ClassVar
 
+from hel_tui.core.threads import in_thread
 from hel_tui.core.tools.builtin import FileTool, refused
 from hel_tui.core.tools.checking import check
 from hel_tui.core.tools.opening import Content, Stamp, read_whole, replace_file
 from hel_tui.core.tools.paths import Refusal, ResolvedPath, Workspace
-from hel_tui.core.tools.threads import in_thread
 from hel_tui.core.vocabulary import Access, Json, Outcome, ToolDefinition
 
 MAX_EDITED = 10_000_000

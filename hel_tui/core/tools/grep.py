@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from hel_tui.core.store.atomic import why
+from hel_tui.core.threads import in_thread
 from hel_tui.core.tools.builtin import Builtin, one_line, refused
 from hel_tui.core.tools.listing import Listing, clean, named
 from hel_tui.core.tools.opening import changed_to_link, opened_file
@@ -23,7 +24,6 @@ from hel_tui.core.tools.patterns import Pattern, PatternError, translate
 from hel_tui.core.tools.processes import Bounded, run_program
 from hel_tui.core.tools.programs import find_program
 from hel_tui.core.tools.search_child import SNIFFED
-from hel_tui.core.tools.threads import in_thread
 from hel_tui.core.tools.walking import SKIPPED
 from hel_tui.core.tools.wildcards import Wildcard, WildcardError
 from hel_tui.core.vocabulary import Invocation, Json, Outcome, ToolDefinition

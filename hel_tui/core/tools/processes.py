@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from hel_tui.core.tools.threads import in_thread
+from hel_tui.core.threads import in_thread
 
 MARK = "HEL_COMMAND"
 """Variable that marks a command's processes, whatever they do to their group and parent."""
