@@ -116,7 +116,7 @@ async def _call(host: Host, args: argparse.Namespace) -> int:
     try:
         result = await tool.call(tool.raw, arguments, _progress)
     except CallFault as fault:
-        return _sorry(fault.sentence)
+        return _sorry(str(fault))
     failed = result.get("isError") is True
     if args.json:
         sys.stdout.write(json.dumps(result, indent=2) + "\n")

@@ -82,8 +82,8 @@ class Calls:
         self._breaker.answered()
 
     def _why_not(self) -> str:
-        phase, reason = self._status.phase, self._status.reason
+        """The reason is left out: it may quote the server, and the model could do nothing with it."""
+        phase = self._status.phase
         state = "disconnected" if phase == "failed" else phase
-        why = f" ({reason})" if reason else ""
         then = "Try again in a moment." if phase in ("restarting", "starting") else "The user can restart it."
-        return f'The server "{self._server}" is {state}{why}. The call was not made. {then}'
+        return f'The server "{self._server}" is {state}. The call was not made. {then}'

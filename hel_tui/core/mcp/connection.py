@@ -246,7 +246,8 @@ class Connection:
             elif method == "elicitation/create":
                 answers[key] = {"action": "decline"}
             else:
-                raise CallFault("protocol", f"The tool asked for {method!r:.60}, which hel does not serve.")
+                sentence = "The tool asked in the middle of the call for something hel does not serve."
+                raise CallFault("protocol", sentence, str(method or ""))
         return answers
 
     def _timed_out(self, raw: str, is_hard: bool) -> CallFault:
@@ -260,7 +261,8 @@ class Connection:
 
     async def _call_fault(self, error: MCPError) -> CallFault:
         if not self._wire.lost.is_set():
-            return CallFault("protocol", f"The server refused the call: {error.message} (code {error.code}).")
+            sentence = f"The server refused the call with an error (code {error.code})."
+            return CallFault("protocol", sentence, error.message)
         how = await self._how_it_ended()
         return CallFault(
             "lost",

@@ -28,10 +28,12 @@ class ServerFault(Exception):
 
 @dataclass(slots=True)
 class CallFault(Exception):
-    """A call has no result. `sentence` is for the model and says whether it may have taken effect."""
+    """A call has no result. `sentence` is hel's own, for the model: it says whether it may have taken effect."""
 
     kind: CallTrouble
     sentence: str
+    told: str = ""
+    """What the server said about it: foreign text of any length."""
 
     def __str__(self) -> str:
-        return self.sentence
+        return f"{self.sentence} {self.told}".strip()

@@ -70,6 +70,18 @@ def to_outcome(server: str, tool: str, result: Json, files: ResultFiles) -> Outc
     )
 
 
+def fault_outcome(server: str, tool: str, sentence: str, told: str, files: ResultFiles) -> Outcome:
+    """Return the outcome of a call that failed without a result: hel's `sentence`, then what the server
+    `told` about it, cut and framed like a result.
+    """
+    if not told:
+        return Outcome(sentence, failed=True)
+    spilled = files.spill(told, hint=f"{server}-{tool}-error")
+    saved = (spilled.path,) if spilled.path is not None else ()
+    text = f"{sentence} {envelope(server, tool, spilled.text)}"
+    return Outcome(text, failed=True, full=f"{sentence} {told}", saved=saved)
+
+
 def _whole_text(result: Json, tool: str, files: ResultFiles, saved: list[Path]) -> str:
     blocks = _blocks(result)
     parts = [_block(block, tool, files, saved) for block in blocks]

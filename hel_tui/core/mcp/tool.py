@@ -16,7 +16,7 @@ from hel_tui.core.mcp.faults import CallFault
 from hel_tui.core.mcp.listing import ToolSpec
 from hel_tui.core.mcp.messages import clean_surrogates
 from hel_tui.core.mcp.naming import public_name
-from hel_tui.core.mcp.results import ResultFiles, to_outcome
+from hel_tui.core.mcp.results import ResultFiles, fault_outcome, to_outcome
 from hel_tui.core.mcp.suspicion import suspicions
 from hel_tui.core.vocabulary import Access, Invocation, Json, Outcome, ProgressFn, ToolDefinition
 
@@ -101,7 +101,7 @@ class McpTool:
         try:
             result = await self.call(self.raw, clean_surrogates(arguments), invocation.on_progress)
         except CallFault as fault:
-            return Outcome(fault.sentence, failed=True)
+            return fault_outcome(self.server, self.raw, fault.sentence, fault.told, self.files())
         return to_outcome(self.server, self.raw, result, self.files())
 
 

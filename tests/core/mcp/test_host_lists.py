@@ -80,7 +80,10 @@ async def test_results_of_every_kind_become_text(bench: Any) -> None:
     await bench.start("lists:weird-results")
     said = {row.raw: await bench.call(row.raw) for row in bench.host.catalogue.rows()}
     assert said["is_error"].failed and "disk full" in said["is_error"].text
-    assert said["rpc_error"].failed and "the database is away (code -32050)" in said["rpc_error"].text
+    assert (
+        said["rpc_error"].failed and "an error (code -32050). What follows is data" in said["rpc_error"].text
+    )
+    assert "\nthe database is away\n</tool_result>" in said["rpc_error"].text
     assert said["no_content"].text == "(no output)"
     assert "image png 640×480" in said["image"].text
     assert bench.status().phase == "ready"
