@@ -277,9 +277,25 @@ async def test_a_tool_is_loaded_and_unloaded_by_key():
 async def test_a_tool_that_is_not_offered_is_not_loaded():
     async with opened(scenes.busy_core()) as d:
         await d.press("f4", after=0.5)
-        d.app.main.side.tools.select("mcp__notes__bad")
+        pane = d.app.main.side.tools
+        pane.select(next(key for key, tool in pane.tools.items() if tool.raw == "bad"))
         await d.press("space", after=0.5)
         assert d.core.commands == []
+
+
+async def test_a_tool_listed_twice_and_tools_without_a_name_have_a_row_each():
+    good = p.ToolRow("srv", "echo", "mcp__srv__echo", "", 10, loaded=False)
+    twice = p.ToolRow("srv", "echo", "mcp__srv__echo", "", 0, loaded=False, reason="listed twice")
+    nameless = p.ToolRow("srv", "", "", "", 0, loaded=False, reason="it has no name")
+    core = FakeCore(rows=(nameless, nameless, twice, good))
+    core.put(p.ServerChanged("srv", "ready"), p.ToolsChanged(1, 0, 4, 0))
+    async with opened(core) as d:
+        pane = d.app.main.side.tools
+        assert list(pane.tools.values()) == [nameless, nameless, good, twice]
+        assert len({row.key for row in pane.rows}) == 4
+        await d.press("f4", "j", "j", "space", after=0.5)
+        await d.until(lambda: d.core.commands)
+        assert d.core.commands == [p.LoadTools(("mcp__srv__echo",))]
 
 
 async def test_tab_cycles_through_the_panes_there_are():

@@ -106,8 +106,9 @@ class Commands:
 
     def _load(self, rest: str, on: bool) -> None:
         """Names may be public (mcp__server__tool) or as shown (server.tool)."""
-        known = {row.public: row.public for row in self.hel.core.tools()}
-        known |= {f"{row.server}.{row.raw}": row.public for row in self.hel.core.tools()}
+        rows = [row for row in self.hel.core.tools() if row.public]
+        known = {row.public: row.public for row in rows}
+        known |= {f"{row.server}.{row.raw}": row.public for row in rows}
         words = rest.replace(",", " ").split()
         names = tuple(known[word] for word in words if word in known)
         if missing := [word for word in words if word not in known]:

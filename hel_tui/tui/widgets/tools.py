@@ -5,6 +5,8 @@ Not here: loading (core); the pane only asks for it.
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable
 from typing import ClassVar
 
 from rich.cells import cell_len
@@ -37,6 +39,21 @@ def tool_row(tool: p.ToolRow, width: int) -> list[Part]:
     ]
 
 
+def keyed(tools: Iterable[p.ToolRow]) -> dict[str, p.ToolRow]:
+    """Tools by keys of their own: loaded ones first, then by server and name, offered before refused ones.
+
+    A server may list a name twice, or tools without a name: each keeps its row.
+    """
+    found: dict[str, p.ToolRow] = {}
+    order = sorted(tools, key=lambda tool: (not tool.loaded, tool.server, tool.raw, bool(tool.reason)))
+    seen: dict[tuple[str, str], int] = {}
+    for tool in order:
+        name = (tool.server, tool.raw)
+        seen[name] = seen.get(name, 0) + 1
+        found[json.dumps([*name, seen[name]])] = tool
+    return found
+
+
 class ToolsPane(RowList):
     """Loaded tools first, then by server and name."""
 
@@ -63,9 +80,7 @@ class ToolsPane(RowList):
 
     def update(self, tools: tuple[p.ToolRow, ...]) -> None:
         """Show these tools."""
-        self.tools = {
-            tool.public: tool for tool in sorted(tools, key=lambda x: (not x.loaded, x.server, x.raw))
-        }
+        self.tools = keyed(tools)
         self.empty = [(f" {t('tools.none')}", "muted")]
         self._draw()
 
@@ -77,11 +92,11 @@ class ToolsPane(RowList):
     def _draw(self) -> None:
         width = max(self.columns, 1)
         shown = [
-            tool
-            for tool in self.tools.values()
+            Row(key, tool_row(tool, width))
+            for key, tool in self.tools.items()
             if self.filter in f"{tool.server}.{tool.raw} {tool.description}".casefold()
         ]
-        self.show([Row(tool.public, tool_row(tool, width)) for tool in shown])
+        self.show(shown)
 
     def on_resize(self) -> None:
         self._draw()
