@@ -36,6 +36,10 @@ from hel_tui.tui.strings import t
 FRAME = 1 / 30
 CLOSE_WITHIN = 12.0
 """Seconds the core may take to close its servers before it is killed."""
+FEW_MODULES = 20
+COLLECT = (2_000, 10, 30)
+"""Objects before a collection, and how many of those before a larger one: rarer than Python's own, since a
+full one is felt by the hands."""
 _STYLE_SHEETS: list[str | PurePath] = [
     Path(__file__).parent / "styles" / name for name in ("main.tcss", "dialogs.tcss")
 ]
@@ -70,6 +74,7 @@ class HelApp(App[int]):
         self.desk = Desk(self._push_dialog, self.send, clock)
         self.main = MainScreen(self)
         self._farewell: ClosingScreen | None = None
+        self._modules = 0
 
     def _load_themes(self, wish: str | None) -> None:
         loaded = themes.load(self.places.themes)
@@ -102,12 +107,21 @@ class HelApp(App[int]):
         """The first frame is on the screen: now the core may start."""
         self.bridge.start()
         self.set_interval(FRAME, self._frame)
-        self.set_interval(1.0, self.main.second)
+        self.set_interval(1.0, self._second)
         for problem in self._problems:
             self.say(problem, "warning")
-        if not gc.isenabled():  # so that the modules loaded since the launch are never looked at again
+        gc.enable()
+        gc.set_threshold(*COLLECT)
+
+    def _second(self) -> None:
+        """Once a second: what counts seconds; and modules loaded since are no more looked at as garbage.
+
+        With the core's modules a full collection would hold up the keys for 0.2 s.
+        """
+        self.main.second()
+        if len(sys.modules) - self._modules > FEW_MODULES and not self.is_headless:
+            self._modules = len(sys.modules)
             gc.freeze()
-            gc.enable()
 
     def _install_signals(self) -> None:
         """End in order on SIGTERM and SIGHUP, so that the terminal and the servers are left clean."""

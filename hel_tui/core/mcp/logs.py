@@ -29,6 +29,8 @@ MIRROR_BYTES = 64 * 1024
 """How much of a log goes to the session's file."""
 
 Stream = Literal["stderr", "stdout", "hel"]
+_Line = tuple[float, str, Stream]
+"""The fields of a `LogLine`. As tuples the garbage collector leaves them alone: there may be 50,000."""
 
 
 class LogStore:
@@ -37,7 +39,7 @@ class LogStore:
     def __init__(self, max_lines: int = MAX_LINES, max_characters: int = MAX_CHARACTERS) -> None:
         self._max_lines = max_lines
         self._max_characters = max_characters
-        self._lines: deque[LogLine] = deque()
+        self._lines: deque[_Line] = deque()
         self._first = 0
         self._characters = 0
         self._version = 0
@@ -66,17 +68,17 @@ class LogStore:
         with self._lock:
             low = max(start - self._first, 0)
             high = min(stop - self._first, len(self._lines))
-            return [self._lines[index] for index in range(low, high)]
+            return [LogLine(*self._lines[index]) for index in range(low, high)]
 
     def tail(self, count: int, stream: Stream | None = None) -> list[str]:
         """The newest `count` texts, of `stream` only if it is given, oldest first."""
         found: list[str] = []
         with self._lock:
-            for line in reversed(self._lines):
+            for _time, text, of in reversed(self._lines):
                 if len(found) == count:
                     break
-                if stream is None or line.stream == stream:
-                    found.append(line.text)
+                if stream is None or of == stream:
+                    found.append(text)
         return found[::-1]
 
     def append(self, texts: list[str], stream: Stream, *, unfinished: bool = False) -> None:
@@ -84,15 +86,15 @@ class LogStore:
         if not texts:
             return
         now = time.time()
-        new = [LogLine(now, _cut(text), stream) for text in texts]
+        new = [(now, _cut(text), stream) for text in texts]
         with self._lock:
-            if self._open and self._lines[-1].stream == stream:
-                self._characters -= len(self._lines.pop().text)
+            if self._open and self._lines[-1][2] == stream:
+                self._characters -= len(self._lines.pop()[1])
             self._open = unfinished
             self._lines.extend(new)
-            self._characters += sum(len(line.text) for line in new)
+            self._characters += sum(len(text) for _time, text, _stream in new)
             while len(self._lines) > self._max_lines or self._characters > self._max_characters:
-                self._characters -= len(self._lines.popleft().text)
+                self._characters -= len(self._lines.popleft()[1])
                 self._first += 1
             self._version += 1
 
