@@ -48,6 +48,10 @@ class CallItem:
     message: str = ""
     began: float = 0.0
     """time.monotonic() when it began to run; 0 before."""
+    started: float = 0.0
+    """Unix time when it began to run, as its server's log counts; 0 before."""
+    ended: float = 0.0
+    """Unix time when it ended; 0 before."""
     version: int = 0
 
 
@@ -125,12 +129,18 @@ def _answer(state: ViewState, changes: Changes, key: str, text: str, reasoning: 
     changes.items.add(key)
 
 
+_OVER = frozenset({"ok", "failed", "refused", "cancelled"})
+
+
 def _call_changed(state: ViewState, changes: Changes, event: p.CallChanged) -> None:
     item = state.by_key.get(event.call_id)
     if not isinstance(item, CallItem):
         return
     if event.state == "running" and item.state != "running":
-        item.began = time.monotonic()
+        item.began, item.started = time.monotonic(), time.time()
+    if event.state in _OVER and item.started and not item.ended:
+        item.ended = time.time()
+        item.started = min(item.started, item.ended - event.seconds)  # events come a frame late
     item.state, item.seconds, item.preview, item.lines = (
         event.state,
         event.seconds,

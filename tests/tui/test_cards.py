@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import shlex
+
 import pytest
 from rich.cells import cell_len
 
+from hel_tui.cli.mcp import _parser as parser
 from hel_tui.core import protocol as p
+from hel_tui.tui.safe import is_clean
 from hel_tui.tui.state import AnswerItem, CallItem, NoticeItem, UserItem
 from hel_tui.tui.text import cards
 from hel_tui.tui.text.json_text import indented
@@ -188,10 +193,34 @@ def test_a_card_can_be_repeated_from_a_shell() -> None:
     detail = p.CallDetail("c1", "inventory", "lookup port", '{\n  "q": "it\'s"\n}', "", "ok")
     item = CallItem("c1", "inventory", "lookup port", "")
     assert cards.as_command(item, detail) == """hel mcp call inventory 'lookup port' '{"q":"it'"'"'s"}'"""
-    assert cards.as_command(item, None) == "hel mcp call inventory 'lookup port'"
+    assert cards.as_command(item, None) == ""
     assert cards.as_command(CallItem("c2", "", "bash", "ls"), None) == ""
 
 
 def test_a_card_is_copied_as_clean_text() -> None:
     detail = p.CallDetail("c1", "inventory", "lookup_port", "{}", "a\x1b[31m\nb", "ok")
     assert cards.as_text(call(), detail) == "inventory · lookup_port\n\n{}\n\na\nb"
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("-t", "{}"),
+        ("t", '{"a": "it\'s $HOME `x`", "b": "line\\nbreak"}'),
+        ("t", '{"bidi": "\u202eabc\u2066", "wide": "한글"}'),
+    ],
+)
+def test_a_copied_command_is_clean_and_calls_the_same(tool: str, arguments: str) -> None:
+    detail = p.CallDetail("c", "inventory", tool, arguments, "", "ok")
+    command = cards.as_command(CallItem("c", "inventory", tool, ""), detail)
+    assert is_clean(command)
+    words = shlex.split(command)
+    assert words[:2] == ["hel", "mcp"]
+    args = parser().parse_args(words[2:])
+    assert (args.server, args.tool) == ("inventory", tool)
+    assert json.loads(args.arguments or "{}") == json.loads(arguments)
+
+
+def test_there_is_no_command_for_a_name_that_no_terminal_takes() -> None:
+    detail = p.CallDetail("c", "s", "a\x1b[2Jb", "{}", "", "ok")
+    assert cards.as_command(CallItem("c", "s", "a\x1b[2Jb", ""), detail) == ""

@@ -426,6 +426,39 @@ async def test_a_card_leads_to_the_log_of_its_server():
         assert "stderr: inventory" in screen_text(d.app)
 
 
+async def test_the_log_of_a_call_begins_with_what_was_written_while_it_ran():
+    core = scenes.busy_core()
+    log = core.logs["inventory"]
+    async with opened(core) as d:
+        log.add(*["long before"] * 100)
+        await d.put(p.CallStarted(9, "call", "inventory", "slow", ""), p.CallChanged("call", "running"))
+        now = d.app.bridge.state.by_key["call"].started
+        log.kept += [p.LogLine(now, "while it ran")]
+        log.kept += [p.LogLine(now + 600, "after it")] * 100
+        log.add()
+        await d.put(p.CallChanged("call", "ok", 0.001))
+        await d.press("tab", "G", "l", after=0.5)
+        view = d.app.main.side.log_view
+        await d.until(lambda: d.app.focused is view and "while it ran" in screen_text(d.app, view))
+        rows = [row for row in screen_text(d.app, view).splitlines() if row.strip()]
+        assert "while it ran" in rows[0] and "▌" in rows[0]
+        assert "after it" in rows[1] and "▌" not in rows[1]
+        await d.press("G", after=0.5)
+        assert view.following
+
+
+async def test_a_call_during_which_nothing_was_written_says_so():
+    core = scenes.busy_core()
+    async with opened(core) as d:
+        await d.put(
+            p.CallStarted(9, "call", "inventory", "quiet", ""),
+            p.CallChanged("call", "running"),
+            p.CallChanged("call", "ok", 0.001),
+        )
+        await d.press("tab", "G", "l", after=0.5)
+        await d.until(lambda: any("nothing was written" in note.message for note in d.app._notifications))
+
+
 async def test_the_column_is_dragged_with_the_mouse():
     async with opened(scenes.busy_core()) as d:
         before = d.app.main.side.size.width

@@ -187,10 +187,13 @@ class Commands:
         self.hel.push_screen(TextScreen(clean(name, newlines=False), lines, keys), done)
 
     def log_of_call(self, call_id: str) -> None:
-        """The log of the server a call went to."""
+        """The log of the server a call went to, at what was written while the call ran."""
         call = self.screen.view.by_key.get(call_id)
-        if isinstance(call, CallItem) and call.server:
-            self.screen.open_log(call.server)
+        if not isinstance(call, CallItem) or not call.server:
+            return
+        self.screen.open_log(call.server)
+        if call.started:
+            self.screen.side.log_view.show_span(call.started, call.ended or time.time())
 
     def rerun(self, call_id: str) -> None:
         """Put a call into the prompt, to be edited and sent again by hand."""

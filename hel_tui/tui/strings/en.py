@@ -28,6 +28,7 @@ ENGLISH: dict[str, str] = {
     "tools.not_offered": "not offered",
     "log.empty": "nothing on stderr",
     "log.paused": "paused",
+    "log.none_then": "nothing was written on stderr while this call ran",
     "log.filtered": "/{text} · {rest}",
     "phase.off": "off",
     "phase.untrusted": "untrusted",

@@ -25,6 +25,7 @@ KOREAN: dict[str, str] = {
     "tools.not_offered": "제공 안 함",
     "log.empty": "stderr에 아무것도 없습니다",
     "log.paused": "멈춤",
+    "log.none_then": "이 호출이 실행되는 동안 stderr에 쓰인 것이 없습니다",
     "log.filtered": "/{text} · {rest}",
     "phase.off": "꺼짐",
     "phase.untrusted": "신뢰 안 함",

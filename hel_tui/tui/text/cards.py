@@ -6,13 +6,12 @@ Not here: Markdown (markdown), which card is open (transcript).
 
 from __future__ import annotations
 
-import contextlib
 import json
 import math
 import shlex
 
 from hel_tui.core import protocol as p
-from hel_tui.tui.safe import clean, one_line
+from hel_tui.tui.safe import clean, is_clean, one_line
 from hel_tui.tui.state import AnswerItem, CallItem, NoticeItem, UserItem
 from hel_tui.tui.strings import t
 from hel_tui.tui.text.blocks import code_rows
@@ -278,13 +277,20 @@ def as_text(item: CallItem, detail: p.CallDetail | None) -> str:
 
 
 def as_command(item: CallItem, detail: p.CallDetail | None) -> str:
-    """The `hel mcp call` command that repeats the call; empty for a built-in."""
-    if not item.server:
+    """The `hel mcp call` command that repeats the call; empty for a built-in and where none can be told.
+
+    What a terminal would not take as it is stands in the arguments as JSON escapes.
+    """
+    if not item.server or detail is None:
         return ""
-    words = ["hel", "mcp", "call", item.server, item.tool]
-    arguments = detail.arguments.strip() if detail else ""
-    if arguments not in ("", "{}"):
-        with contextlib.suppress(ValueError):
-            arguments = json.dumps(json.loads(arguments), ensure_ascii=False, separators=(",", ":"))
-        words.append(arguments)
-    return shlex.join(words)
+    words = [item.server, item.tool]
+    if detail.arguments.strip() not in ("", "{}"):
+        try:
+            value = json.loads(detail.arguments)
+        except ValueError:
+            return ""
+        compact = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        words.append(compact if is_clean(compact) else json.dumps(value, separators=(",", ":")))
+    dashes = ["--"] if any(word.startswith("-") for word in words) else []
+    command = shlex.join(["hel", "mcp", "call", *dashes, *words])
+    return command if is_clean(command) else ""

@@ -21,6 +21,8 @@ from hel_tui.tui.widgets.lines import Line, LineView, Part, wrap
 
 SCAN_PER_FRAME = 4000
 """Lines a filter looks at in one frame: more waits for the next."""
+SLACK = 0.05
+"""Seconds by which a line may stand before what caused it: clocks of two threads, a frame apart."""
 _STYLES = {"stderr": "", "stdout": "warn", "hel": "muted"}
 
 
@@ -38,6 +40,8 @@ class LogView(LineView, can_focus=True):
         self.server = ""
         self.following = True
         self.filter = ""
+        self.span: tuple[float, float] | None = None
+        """Lines that came between these Unix times are marked."""
         self._seen = -1
         self._first = 0
         self._end = 0
@@ -53,10 +57,38 @@ class LogView(LineView, can_focus=True):
             return
         self.server, self.window = server, window
         self._seen, self._first, self._end = -1, 0, 0
+        self.span = None
         self._restart_scan()
         self.following = True
         self.poll()
         self.refresh()
+
+    def show_span(self, began: float, ended: float) -> None:
+        """Mark the lines that came between two Unix times and go to the first; without any, to the end."""
+        self.set_filter("")
+        self.span = (began - SLACK, ended + SLACK)
+        first = self._number_at(self.span[0])
+        marked = self.window.lines(first, first + 1) if self.window is not None else []
+        if marked and marked[0].time <= self.span[1]:
+            self.following = False
+            self.scroll_to(y=first - self._first, animate=False, immediate=True, force=True)
+        else:
+            self.span = None
+            self.action_end()
+            self.app.notify(t("log.none_then"), markup=False)
+        self.refresh()
+
+    def _number_at(self, moment: float) -> int:
+        """The number of the first line kept that came at this Unix time or later."""
+        low, high = self._first, self._end
+        while low < high and self.window is not None:
+            middle = (low + high) // 2
+            line = self.window.lines(middle, middle + 1)
+            if line and line[0].time < moment:
+                low = middle + 1
+            else:
+                high = middle
+        return low
 
     def explain(self, why: str) -> None:
         """What an empty log says instead of that it is empty: why there is nothing. Foreign text."""
@@ -144,7 +176,8 @@ class LogView(LineView, can_focus=True):
         line = self._page.get(self._shown[y])
         if line is None:
             return ()
-        return log_line(line, self.columns)
+        marked = self.span is not None and self.span[0] <= line.time <= self.span[1]
+        return log_line(line, self.columns, marked=marked)
 
     def _nothing(self, y: int) -> Line:
         """Row `y` of a log without lines."""
@@ -177,8 +210,9 @@ class LogView(LineView, can_focus=True):
         self.refresh()
 
     def action_end(self) -> None:
-        self.following = True
+        self.following, self.span = True, None
         self.scroll_end(animate=False, immediate=True, force=True)
+        self.refresh()
 
     def action_start(self) -> None:
         self.following = False
@@ -205,11 +239,11 @@ def stamp(seconds: float) -> str:
     return time.strftime("%H:%M:%S", time.localtime(seconds))
 
 
-def log_line(line: p.LogLine, width: int) -> list[Part]:
-    """A log line as it is drawn: time, then the text on one line."""
+def log_line(line: p.LogLine, width: int, *, marked: bool = False) -> list[Part]:
+    """A log line as it is drawn: a bar when it is `marked`, time, then the text on one line."""
     mark = "▮ " if line.stream == "hel" else ""
     head = f" {stamp(line.time)} "
     return [
-        (head, "muted"),
+        ("▌" + head[1:], "accent") if marked else (head, "muted"),
         (mark + one_line(line.text, width - len(head) - len(mark)), _STYLES[line.stream]),
     ]
