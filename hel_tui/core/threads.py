@@ -45,6 +45,25 @@ async def in_thread(work: Callable[[], Result], name: str = "hel-work") -> Resul
     return await future
 
 
+class Writes:
+    """What is being written beside the loop and should not be lost by an end that comes right behind."""
+
+    def __init__(self) -> None:
+        self._open: set[asyncio.Future[Any]] = set()
+
+    async def do(self, work: Callable[[], Result]) -> Result:
+        """Run `work` in a thread; cancelling the caller does not take it back."""
+        writing = asyncio.ensure_future(in_thread(work, "hel-write"))
+        self._open.add(writing)
+        writing.add_done_callback(self._open.discard)
+        return await asyncio.shield(writing)
+
+    async def done(self, limit: float) -> None:
+        """Wait until all is written, at most `limit` seconds: a lock may be held by another process."""
+        if self._open:
+            await asyncio.wait(self._open, timeout=limit)
+
+
 class DaemonPool(ThreadPoolExecutor):
     """A pool for the loop whose threads nobody waits for: name lookups of libraries may hang for minutes."""
 

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from hel_tui.core.threads import DaemonPool, in_thread
+from hel_tui.core.threads import DaemonPool, Writes, in_thread
 
 HUNG = """
 import asyncio, threading
@@ -45,3 +45,20 @@ def test_a_thread_that_hangs_holds_up_neither_the_core_nor_the_program() -> None
     done = subprocess.run([sys.executable, "-c", HUNG], capture_output=True, text=True, timeout=60)
     assert done.stdout == "ended True\n", done.stderr
     assert done.returncode == 0
+
+
+async def test_a_write_goes_on_when_its_caller_is_cancelled_and_the_end_waits_for_it() -> None:
+    writes, go, written = Writes(), threading.Event(), threading.Event()
+
+    def work() -> None:
+        go.wait(20)
+        written.set()
+
+    caller = asyncio.ensure_future(writes.do(work))
+    await asyncio.sleep(0)
+    caller.cancel()
+    await writes.done(0.01)
+    assert not written.is_set(), "a lock that is held does not hold up the end for ever"
+    go.set()
+    await writes.done(20)
+    assert written.is_set()

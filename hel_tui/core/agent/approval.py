@@ -8,19 +8,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Literal
 
 from hel_tui.core.agent.arguments import changed_since, parse_arguments, shown
 from hel_tui.core.agent.gates import Checked, Policy, Record
 from hel_tui.core.agent.ledger import Card, Ledger
 from hel_tui.core.protocol import ApprovalAnswer, ApprovalQuestion, CallState, Event, Notice
 from hel_tui.core.questions import Desk, question_id
-from hel_tui.core.threads import in_thread
-from hel_tui.core.vocabulary import Json, Tool
+from hel_tui.core.threads import Writes
+from hel_tui.core.vocabulary import Json
 
 NOT_EXECUTED = "Not executed: the person stopped the turn."
-SAVE_TIME = 2.0
-"""Seconds the end of hel waits for an approval that is being written."""
 
 
 @dataclass(slots=True)
@@ -42,6 +39,7 @@ class Approver:
         ledger: Ledger,
         emit: Callable[[Event], None],
         record: Record,
+        writes: Writes,
         answerable: bool,
     ) -> None:
         """`answerable` is False when nobody can approve (headless): what would ask is refused."""
@@ -50,10 +48,10 @@ class Approver:
         self._ledger = ledger
         self._emit = emit
         self._record = record
+        self._writes = writes
         self._answerable = answerable
         self._asking = asyncio.Lock()
         self._last: dict[tuple[str, str], Json] = {}
-        self._saving: set[asyncio.Future[str]] = set()
         self.stopped = False
         """The person denied a call and the turn with it."""
         self.refusals = 0
@@ -104,24 +102,12 @@ class Approver:
             card.remarks.append("The person changed the arguments to: " + shown(permitted.arguments))
         elif answer.decision in ("session", "project"):
             rule = question.session_rule if answer.decision == "session" else question.project_rule
-            await self._keep(rule, answer.decision, checked.tool)
+            scope = answer.decision
+            if problem := await self._writes.do(lambda: self._policy.remember(rule, scope, checked.tool)):
+                self._emit(Notice("warning", problem))
         if comment:
             card.remarks.append(comment.strip())
         return permitted, answer.decision
-
-    async def _keep(self, rule: str, scope: Literal["session", "project"], tool: Tool) -> None:
-        """Remember an "always". The file is written beside the loop: another hel may hold it."""
-        work = in_thread(lambda: self._policy.remember(rule, scope, tool), "hel-approval")
-        saving = asyncio.ensure_future(work)
-        self._saving.add(saving)
-        saving.add_done_callback(self._saving.discard)
-        if problem := await asyncio.shield(saving):
-            self._emit(Notice("warning", problem))
-
-    async def saved(self) -> None:
-        """Wait, for a moment, until what the person just approved for good is written."""
-        if self._saving:
-            await asyncio.wait(self._saving, timeout=SAVE_TIME)
 
     def _edited(self, checked: Checked, answer: ApprovalAnswer) -> Checked:
         if answer.arguments is None:

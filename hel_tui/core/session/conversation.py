@@ -26,11 +26,12 @@ from hel_tui.core.context.prompt import system_prompt
 from hel_tui.core.options import Options
 from hel_tui.core.session.parts import Emit, assemble
 from hel_tui.core.store.memory import remember
-from hel_tui.core.threads import in_thread
 from hel_tui.core.vocabulary import UserMessage
 
 NO_MODEL = "There is no model to answer."
 GOODBYE = "hel is closing"
+SAVE_TIME = 2.0
+"""Seconds the end waits for what the person approved or chose to be written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,7 @@ class Session:
         self._id = _new_id()
         self._inbox: asyncio.Queue[p.Command] = asyncio.Queue()
         self._work: deque[_Work] = deque()
-        self._busy: asyncio.Task[None] | None = None
+        self._busy: asyncio.Task[Ending] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._turn = 0
         self._has_model = asyncio.Event()
@@ -87,9 +88,10 @@ class Session:
     async def _end(self) -> None:
         await asyncio.sleep(0)  # an answer that came just before is heard: it may be an approval to keep
         self._parts.desk.close(GOODBYE)
-        await self._parts.approver.saved()
+        await self._parts.writes.done(SAVE_TIME)
         self._work.clear()
-        tasks = [task for task in (self._busy, *self._tasks) if task is not None]
+        busy = self._busy
+        tasks = [*self._tasks, *([busy] if busy is not None else [])]
         for task in tasks:
             task.cancel()
         await asyncio.gather(self._parts.host.aclose(), *tasks, return_exceptions=True)
@@ -130,7 +132,8 @@ class Session:
             case p.Submit(text):
                 self._enqueue(_Work(text, lambda turn: self._answer(turn, text), spoken=text))
             case p.CallTool(target, arguments):
-                self._enqueue(_Work(f"/call {target}", lambda turn: self._by_hand(turn, target, arguments)))
+                line = f"/call {target} {arguments}".rstrip()
+                self._enqueue(_Work(line, lambda turn: self._by_hand(turn, target, arguments)))
             case p.RunShell(line):
                 self._enqueue(_Work(f"!{line}", lambda turn: self._shell(turn, line)))
             case p.Interrupt():
@@ -198,7 +201,7 @@ class Session:
         elif current is not None:
             if not current.info.is_demo:  # nobody wants to meet the demo again unasked
                 places = self._parts.places
-                await in_thread(lambda: remember(places, model=label, base_url=base_url or ""), "hel-memory")
+                await self._parts.writes.do(lambda: remember(places, model=label, base_url=base_url or ""))
             self._parts.agent.measure(current)
 
     async def _renew(self) -> None:
@@ -207,6 +210,7 @@ class Session:
         if self._busy is not None:
             self._busy.cancel()
             await asyncio.wait([self._busy])
+            await asyncio.sleep(0)  # its end is told before the new session begins
         self._parts.record.write("note", text="ended by a new session")
         self._id = _new_id()
         self._parts.turn_over(self._parts.places.session_dir(self._id))
@@ -225,20 +229,25 @@ class Session:
         self._emit(p.Queued(tuple(work.text for work in self._work)))
 
     def _next(self) -> None:
-        self._busy = asyncio.ensure_future(self._perform(self._work.popleft())) if self._work else None
-
-    async def _perform(self, work: _Work) -> None:
+        """Begin the oldest work that waits. Its end is told when the task is done, even if it never ran."""
+        if not self._work:
+            return
+        work = self._work.popleft()
         self._turn += 1
         turn, began = self._turn, time.monotonic()
         self._emit(p.TurnStarted(turn, work.spoken))
-        try:
-            ending = await work.run(turn)
-        except asyncio.CancelledError:
+        task = self._busy = asyncio.ensure_future(work.run(turn))
+        task.add_done_callback(lambda done: self._over(turn, began, done))
+
+    def _over(self, turn: int, began: float, done: asyncio.Task[Ending]) -> None:
+        """The turn is over, however: say so, and go on with what waits."""
+        self._busy = None
+        if done.cancelled():
             ending = Ending("interrupted", "Interrupted. What arrived so far is kept.")
-        except Exception as error:
+        elif isinstance(error := done.exception(), Exception):
             ending = Ending("failed", self._bug(error))
-        finally:
-            self._busy = None
+        else:
+            ending = done.result()
         self._parts.record.write("turn", turn=turn, reason=ending.reason, message=ending.message)
         self._emit(p.TurnEnded(turn, ending.reason, ending.message, time.monotonic() - began))
         if self._work:

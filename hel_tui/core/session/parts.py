@@ -29,6 +29,7 @@ from hel_tui.core.store.places import Places, find_places
 from hel_tui.core.store.record import Record
 from hel_tui.core.store.redact import Redactor, secrets_in
 from hel_tui.core.store.settings import LoadedSettings, load_settings
+from hel_tui.core.threads import Writes
 from hel_tui.core.tools.bash import Bash
 from hel_tui.core.tools.builtins import BUILTIN_NAMES, builtin_tools
 from hel_tui.core.tools.paths import Workspace
@@ -55,7 +56,7 @@ class Parts:
     shell: Tool
     """bash as the person's own: commands typed with `!` run through it."""
     ledger: Ledger
-    approver: Approver
+    writes: Writes
     caller: Caller
     agent: Agent
     turn_over: Callable[[Path], None]
@@ -108,12 +109,14 @@ def assemble(
         builtins, host.catalogue if with_servers else None, host.loader if with_servers else None
     )
     ledger = Ledger(emit, record)
+    writes = Writes()
     approver = Approver(
         policy=policy,
         desk=desk,
         ledger=ledger,
         emit=emit,
         record=record,
+        writes=writes,
         answerable=options.answerable,
     )
     caller = Caller(
@@ -149,7 +152,7 @@ def assemble(
         model=Model(options, emit, _default_model(loaded, places)),
         shell=Bash(workspace, options.environ, confined=False),
         ledger=ledger,
-        approver=approver,
+        writes=writes,
         caller=caller,
         agent=agent,
         turn_over=turn_over,
