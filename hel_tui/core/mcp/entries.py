@@ -48,10 +48,6 @@ class ServerEntry:
     reconnect: bool = True
     parallel: bool = False
     roots: bool = True
-    elicitation: bool = True
-    sampling: bool = False
-    utility_tools: bool = False
-    watch: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

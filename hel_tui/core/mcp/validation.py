@@ -37,14 +37,14 @@ _FLAGS = (
     "reconnect",
     "parallel",
     "roots",
-    "elicitation",
-    "sampling",
-    "utility_tools",
 )
+_LATER_FLAGS = ("elicitation", "sampling", "utility_tools")
+_LATER = (*_LATER_FLAGS, "watch", "headersHelper", "oauth")
+"""Keys of entries that this version does not act on: checked, and said to do nothing where they are set."""
 _SWITCHES = ("disabled", "enabled")
 _KNOWN = frozenset(
-    {"type", "command", "args", "env", "cwd", "url", "headers", "headersHelper", "oauth", "timeout"}
-    | {"startup_timeout", "tools", "watch", *_FLAGS, *_SWITCHES}
+    {"type", "command", "args", "env", "cwd", "url", "headers", "timeout"}
+    | {"startup_timeout", "tools", *_FLAGS, *_LATER, *_SWITCHES}
 )
 _APPROVING = frozenset(("autoapprove", "alwaysallow", "auto_approve", "always_allow", "trust", "autoallow"))
 
@@ -109,11 +109,9 @@ def judge(name: str, raw: Any, scope: Scope, file: Path, default_cwd: Path) -> J
         enabled=enabled,
         include=include,
         exclude=exclude,
-        watch=_texts(raw, "watch"),
         **{key: _flag(raw, key) for key in _FLAGS if key in raw},
     )
-    _text(raw, "headersHelper")
-    _oauth(raw)
+    _check_later(raw)
     notes += _remarks(entry, raw)
     return Judged(entry, tuple(notes))
 
@@ -179,6 +177,8 @@ def _remarks(entry: ServerEntry, raw: dict[str, Any]) -> list[str]:
         unknown += [f"`tools.{key}`" for key in tools if key not in ("include", "exclude")]
     if unknown:
         notes.append(f"unknown and left out: {', '.join(unknown)}.")
+    if later := [key for key in _LATER if raw.get(key)]:
+        notes.append(f"{_listed(later)} not in this version: left out.")
     if entry.scope == "project":
         notes += _secret_remarks(entry)
     return notes
@@ -290,6 +290,15 @@ def _globs(raw: dict[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     if not isinstance(tools, dict):
         raise Invalid(f"`tools` must be an object with `include` or `exclude`, not {_kind(tools)}.", "tools")
     return _texts(tools, "include", "tools."), _texts(tools, "exclude", "tools.")
+
+
+def _check_later(raw: dict[str, Any]) -> None:
+    for key in _LATER_FLAGS:
+        if key in raw:
+            _flag(raw, key)
+    _texts(raw, "watch")
+    _text(raw, "headersHelper")
+    _oauth(raw)
 
 
 def _oauth(raw: dict[str, Any]) -> None:

@@ -12,7 +12,7 @@ import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import field, replace
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from hel_tui.core.protocol import ACCESS_LEVELS, AccessLevel
 from hel_tui.core.store.places import Places, project_settings
@@ -20,9 +20,8 @@ from hel_tui.core.store.reading import Unreadable, read_plain
 from hel_tui.core.values import dataclass
 
 SettingsScope = Literal["user", "project"]
-Loading = Literal["deferred", "eager"]
-Naming = Literal["hash", "exclude"]
-ListChanged = Literal["refresh", "ignore"]
+LATER = ("loading", "naming", "on_list_changed")
+"""Names kept for settings that this version does not have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +36,6 @@ class Settings:
     """The built-ins offered to the model; None means all."""
     max_steps: int = 50
     theme: str = ""
-    loading: Loading = "deferred"
-    naming: Naming = "hash"
-    on_list_changed: ListChanged = "refresh"
     inventory_budget: int = 2000
     """Tokens the list of unloaded tools may take in the system prompt."""
     network: bool = True
@@ -145,6 +141,10 @@ def _read(path: Path, scope: SettingsScope, notes: list[SettingsNote]) -> tuple[
     for key, value in document.items():
         if key == "permissions":
             rules = _rules_of(value, path, text, notes, unknown)
+        elif key in LATER:
+            notes.append(
+                SettingsNote(path, _line_of(text, key), f"`{key}` is not in this version; left out.")
+            )
         elif key not in _READERS:
             unknown.append(key)
         else:
@@ -274,9 +274,6 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "tools": _texts,
     "max_steps": _positive,
     "theme": _text,
-    "loading": _one_of(*get_args(Loading)),
-    "naming": _one_of(*get_args(Naming)),
-    "on_list_changed": _one_of(*get_args(ListChanged)),
     "inventory_budget": _positive,
     "network": _flag,
 }

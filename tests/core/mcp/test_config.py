@@ -197,10 +197,6 @@ def test_every_key_of_an_entry_arrives(at: Setting) -> None:
         "reconnect": False,
         "parallel": True,
         "roots": False,
-        "elicitation": False,
-        "sampling": True,
-        "utility_tools": True,
-        "watch": ["src/**"],
     }
     assert at.one(raw) == ServerEntry(
         "x",
@@ -222,10 +218,6 @@ def test_every_key_of_an_entry_arrives(at: Setting) -> None:
         reconnect=False,
         parallel=True,
         roots=False,
-        elicitation=False,
-        sampling=True,
-        utility_tools=True,
-        watch=("src/**",),
     )
     assert at.load().problems == ()
 
@@ -345,4 +337,27 @@ def test_a_credential_in_a_committed_file_is_warned_about_without_showing_it(at:
     assert "`env.API_TOKEN`" in problem.sentence and "verysecret" not in problem.sentence
     at.files["hel"].unlink()
     at.write("user", {"servers": {"x": raw}})
+    assert at.load().problems == ()
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("elicitation", True),
+        ("sampling", True),
+        ("utility_tools", True),
+        ("watch", ["src/**"]),
+        ("headersHelper", "print-headers"),
+        ("oauth", {"client_id": "x"}),
+    ],
+)
+def test_a_key_that_this_version_does_not_act_on_makes_a_note(at: Setting, key: str, value: Any) -> None:
+    problem = at.problem({**GOOD, key: value})
+    assert problem.severity == "note"
+    assert f"`{key}`" in problem.sentence and "not in this version" in problem.sentence
+    assert at.load().entries
+
+
+def test_a_key_that_switches_off_what_is_not_there_needs_no_note(at: Setting) -> None:
+    at.one({**GOOD, "sampling": False, "elicitation": False, "watch": []})
     assert at.load().problems == ()

@@ -33,12 +33,12 @@ def test_a_person_sets_everything(tmp_path: Path, places: Places) -> None:
     loaded = load(
         tmp_path,
         places,
-        'model = "openai/m"\naccess = "auto"\ntools = ["bash"]\nmax_steps = 9\nloading = "eager"\n'
+        'model = "openai/m"\naccess = "auto"\ntools = ["bash"]\nmax_steps = 9\n'
         'network = false\n[permissions]\nallow = ["bash(ls:*)"]\ndeny = ["mcp__x"]\n',
     )
     assert loaded.notes == ()
     assert loaded.settings == Settings(
-        model="openai/m", access="auto", tools=("bash",), max_steps=9, loading="eager", network=False
+        model="openai/m", access="auto", tools=("bash",), max_steps=9, network=False
     )
     assert loaded.rules[0].allow == ("bash(ls:*)",) and loaded.rules[0].deny == ("mcp__x",)
 
@@ -70,6 +70,15 @@ def test_unknown_keys_make_one_note_with_what_was_meant(tmp_path: Path, places: 
     assert "`acess` (did you mean `access`?)" in note.sentence and "`foo`" in note.sentence
     assert "`permissions.allowed`" in note.sentence and note.line == 2
     assert loaded.settings.theme == "x"
+
+
+@pytest.mark.parametrize("line", ['loading = "eager"', 'naming = "hash"', 'on_list_changed = "ignore"'])
+def test_a_setting_that_this_version_does_not_have_is_said_to_do_nothing(
+    tmp_path: Path, places: Places, line: str
+) -> None:
+    loaded = load(tmp_path, places, f"theme = 'x'\n{line}\n")
+    (note,) = loaded.notes
+    assert note.line == 2 and "not in this version" in note.sentence
 
 
 def test_broken_toml_is_a_note_with_its_line(tmp_path: Path, places: Places) -> None:
