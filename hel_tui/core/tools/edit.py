@@ -13,7 +13,7 @@ from typing import ClassVar
 from hel_tui.core.threads import in_thread
 from hel_tui.core.tools.builtin import FileTool, refused
 from hel_tui.core.tools.checking import check
-from hel_tui.core.tools.opening import Content, Stamp, read_whole, replace_file
+from hel_tui.core.tools.opening import Stamp, read_whole, replace_file, size_of
 from hel_tui.core.tools.paths import Refusal, ResolvedPath, Workspace
 from hel_tui.core.vocabulary import Access, Json, Outcome, ToolDefinition
 
@@ -26,11 +26,21 @@ _NO_NEWLINE = "\\ No newline at end of file"
 
 
 @dataclass(frozen=True, slots=True)
+class Unseen:
+    """A file that is there but cannot be shown: its size in bytes, and why not."""
+
+    size: int
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class Change:
-    """What a call would do: the text before (None for a new file) and after, and the bytes to write."""
+    """What a call would do: the text before (None for a new file, `Unseen` for one that cannot be shown)
+    and after, and the bytes to write.
+    """
 
     place: ResolvedPath
-    before: str | None
+    before: str | Unseen | None
     after: str
     data: bytes
     expected: Stamp | None
@@ -94,12 +104,17 @@ class WriteFile(EditTool):
             return data
         if not place.path.parent.is_dir():
             return Refusal(f"{place.shown} was not written: its folder does not exist.")
-        return Change(place, _text_there(self.workspace, place), arguments["content"], data, None)
+        before = _text_there(self.workspace, place)
+        if isinstance(before, Refusal):
+            return before
+        return Change(place, before, arguments["content"], data, None)
 
     def done(self, change: Change) -> str:
         """Bytes written."""
-        new = " (new file)" if change.before is None else ""
-        return f"Wrote {len(change.data):,} bytes to {change.place.shown}{new}."
+        over = " (new file)" if change.before is None else ""
+        if isinstance(change.before, Unseen):
+            over = f" in place of {change.before.size:,} bytes"
+        return f"Wrote {len(change.data):,} bytes to {change.place.shown}{over}."
 
 
 class SearchReplace(EditTool):
@@ -148,7 +163,7 @@ class SearchReplace(EditTool):
 
     def done(self, change: Change) -> str:
         """Where the change was made."""
-        before = change.before or ""
+        before = change.before if isinstance(change.before, str) else ""
         common = 0
         for old, new in zip(before.split("\n"), change.after.split("\n"), strict=False):
             if old != new:
@@ -169,6 +184,9 @@ def positions(text: str, search: str) -> list[int]:
 
 def diff_of(change: Change) -> str:
     """The change as a unified diff of bounded size; for texts too large, what is known of it."""
+    if isinstance(change.before, Unseen):
+        gone = f"[{change.before.size:,} bytes that cannot be shown: {change.before.why}]\n"
+        return _coarse_diff(change, gone)
     before = change.before or ""
     if before == change.after:
         return ""
@@ -202,9 +220,18 @@ def _coarse_diff(change: Change, before: str) -> str:
     return title + body
 
 
-def _text_there(workspace: Workspace, place: ResolvedPath) -> str | None:
+def _text_there(workspace: Workspace, place: ResolvedPath) -> str | Unseen | Refusal | None:
+    """What a write would replace; None only where there is nothing yet."""
+    size = size_of(place)
+    if size is None or isinstance(size, Refusal):
+        return size
     content = read_whole(workspace, place, MAX_EDITED)
-    return content.data.decode("utf-8", "replace") if isinstance(content, Content) else None
+    if isinstance(content, Refusal):
+        return Unseen(size, "too large" if size > MAX_EDITED else "it cannot be read")
+    try:
+        return content.data.decode("utf-8")
+    except UnicodeDecodeError:
+        return Unseen(size, "not UTF-8 text")
 
 
 def _encoded(text: str, name: str) -> bytes | Refusal:

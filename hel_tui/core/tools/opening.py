@@ -113,6 +113,20 @@ def read_whole(workspace: Workspace, place: ResolvedPath, limit: int) -> Content
         return Refusal(changed_to_link(place, error))
 
 
+def size_of(place: ResolvedPath) -> int | Refusal | None:
+    """The size in bytes of the file at `place`, readable or not; None where there is nothing."""
+    if not place.parts:
+        return Refusal(_kind(place, stat.S_IFDIR))
+    try:
+        with opened_folder(place) as folder:
+            status = _status(place.parts[-1], folder)
+    except OSError as error:
+        return Refusal(changed_to_link(place, error))
+    if status is None:
+        return None
+    return status.st_size if stat.S_ISREG(status.st_mode) else Refusal(_kind(place, status.st_mode))
+
+
 def replace_file(place: ResolvedPath, data: bytes, expected: Stamp | None) -> Refusal | None:
     """Replace (or, where `expected` is None, make or replace) the file at `place` by `data`, atomically.
 

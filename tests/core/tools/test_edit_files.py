@@ -196,3 +196,23 @@ async def test_the_diff_of_a_large_file_stays_small(
     diff = await swap.preview({"path": "a", "search": "line 500\n", "replace": "new\n"})
     assert diff == "--- a/a\n+++ b/a\n@@ -501,1 +501,1 @@\n-line 500\n+new\n"
     assert len(await write.preview({"path": "a", "content": "x\n" * 500_000})) < edit.MAX_DIFF + 200
+
+
+@pytest.mark.parametrize(
+    ("content", "why"), [(b"a,b\n" * 2_600_000, "too large"), (b"\xff\xfe\0binary", "not UTF-8 text")]
+)
+async def test_a_write_over_a_file_that_cannot_be_shown_says_what_is_lost(
+    content: bytes, why: str, write: WriteFile, tmp_path: Path
+) -> None:
+    (tmp_path / "big").write_bytes(content)
+    diff = await write.preview({"path": "big", "content": "x\n"})
+    assert diff.startswith("--- a/big\n+++ b/big\n")
+    assert f"-[{len(content):,} bytes that cannot be shown: {why}]\n" in diff and "\n+x\n" in diff
+    outcome = await run(write, path="big", content="x\n")
+    assert outcome == Outcome(f"Wrote 2 bytes to big in place of {len(content):,} bytes.")
+
+
+async def test_a_write_over_a_folder_is_refused_before_it_is_shown(write: WriteFile, tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    assert await write.preview({"path": "sub", "content": "x"}) == ""
+    assert (await run(write, path="sub", content="x")).failed
