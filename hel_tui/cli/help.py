@@ -16,6 +16,7 @@ TOPICS = {
     "trust": "what is asked before a project's servers run",
     "permissions": "access levels and rules",
     "models": "choosing a model and where its key comes from",
+    "config": "settings, keys, themes, variables, and where hel keeps things",
     "json": "what `hel run --json` prints",
     "terminals": "when keys, colours or copying do not work",
 }

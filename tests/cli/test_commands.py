@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from hel_tui.cli.help import TOPICS
 from tests.cli.shell import ROOT, hel, loaded_modules
 from tests.rig import environment, sample
 
@@ -57,7 +58,7 @@ def test_the_app_is_there_before_the_core_is_imported() -> None:
 def test_help_and_version(env, tmp_path: Path) -> None:
     assert "hel run PROMPT" in hel("--help", env=env, cwd=tmp_path).out
     assert hel("--version", env=env, cwd=tmp_path).out.startswith("hel 0.")
-    for topic in ("servers", "trust", "permissions", "models", "json", "terminals"):
+    for topic in TOPICS:
         ran = hel("help", topic, env=env, cwd=tmp_path)
         assert ran.status == 0
         assert ran.out.startswith("# ")
