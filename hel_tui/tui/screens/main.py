@@ -5,12 +5,13 @@ Not here: slash commands (commands), decisions (dialogs), drawing (widgets).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Horizontal, Vertical
+from textual.containers import Horizontal
 from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Input, TextArea
@@ -25,6 +26,7 @@ from hel_tui.tui.widgets.bars import FooterBar, QueueBar, StatusBar, WaitingBar
 from hel_tui.tui.widgets.completion import Completion
 from hel_tui.tui.widgets.conversation import Conversation
 from hel_tui.tui.widgets.finder import Finder
+from hel_tui.tui.widgets.foot import Foot
 from hel_tui.tui.widgets.header import HeaderBar
 from hel_tui.tui.widgets.lines import Bar, Line
 from hel_tui.tui.widgets.prompt import Prompt
@@ -74,6 +76,10 @@ class MainScreen(Screen[None]):
         self.mark = Mark()
         self.finder = Finder()
         self.status, self.queue, self.waits = StatusBar(self.view), QueueBar(self.view), WaitingBar(self.view)
+        self.foot = Foot(
+            (self.status, self.queue, self.waits, self.finder, self.completion),
+            Horizontal(self.mark, self.prompt, id="prompt-row"),
+        )
         self.footer = FooterBar()
         self.commands = Commands(hel, self)
         self.hidden, self.overlay, self.large_log = False, False, False
@@ -84,20 +90,10 @@ class MainScreen(Screen[None]):
             yield self.conversation
             yield Splitter()
             yield self.side
-        with Vertical(id="foot"):
-            yield self.status
-            yield self.queue
-            yield self.waits
-            yield self.finder
-            yield self.completion
-            with Horizontal(id="prompt-row"):
-                yield self.mark
-                yield self.prompt
+        yield self.foot
         yield self.footer
 
     def on_mount(self) -> None:
-        for bar in (self.status, self.queue, self.waits, self.finder):
-            bar.display = False
         self.prompt.placeholder = t("prompt.placeholder")
         self.side.servers.empty = [(f" {t('servers.none')}", "muted")]
         self.side.tools.empty = [(f" {t('tools.none')}", "muted")]
@@ -118,6 +114,7 @@ class MainScreen(Screen[None]):
             self.queue.update()
         if changes.turn or changes.questions:
             self.status.update()
+        self.foot.settle()
 
     @property
     def shows_news(self) -> bool:
@@ -139,6 +136,7 @@ class MainScreen(Screen[None]):
         """Announce, or stop announcing, a decision that waits."""
         if self.waits.display != on:
             self.waits.display = on
+            self.foot.settle()
         if on:
             self.waits.refresh()
 
@@ -204,6 +202,7 @@ class MainScreen(Screen[None]):
         self.mark.show(text)
         known = self.commands.known
         self.completion.offer(slash.candidates(text, known) if text.startswith("/") else [])
+        self.foot.settle()
 
     @on(RowList.Moved, "#servers")
     def _server_moved(self, event: RowList.Moved) -> None:
@@ -335,13 +334,18 @@ class MainScreen(Screen[None]):
         self.commands.next_theme()
 
     def action_search(self) -> None:
-        self.finder.open(t("find.conversation"), self.conversation, self.conversation.search)
+        self._find(t("find.conversation"), self.conversation, self.conversation.search)
 
     def action_filter_log(self) -> None:
-        self.finder.open(t("find.log"), self.side.log_view, self.side.log_view.set_filter)
+        self._find(t("find.log"), self.side.log_view, self.side.log_view.set_filter)
 
     def action_filter_tools(self) -> None:
-        self.finder.open(t("find.tools"), self.side.tools, self.side.tools.set_filter)
+        self._find(t("find.tools"), self.side.tools, self.side.tools.set_filter)
+
+    def _find(self, hint: str, back: Widget, target: Callable[[str], object]) -> None:
+        self.finder.display = True
+        self.foot.settle()
+        self.finder.open(hint, back, target)
 
     def action_expand_all(self) -> None:
         self.conversation.action_expand_all()
