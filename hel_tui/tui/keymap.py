@@ -100,6 +100,8 @@ ACTIONS: tuple[Action, ...] = (
     Action("log.page_up", "pageup", "scroll_pages(-1)"),
     Action("log.large", "f", "large"),
     Action("log.copy", "c", "copy"),
+    Action("finder.keep", "enter", "keep"),
+    Action("finder.clear", "escape", "clear"),
     Action("approval.once", "y", "once"),
     Action("approval.session", "s", "session"),
     Action("approval.project", "p", "project"),
@@ -118,7 +120,6 @@ ACTIONS: tuple[Action, ...] = (
 )
 
 _BY_ID = {action.id: action for action in ACTIONS}
-DIALOGS = frozenset({"approval", "trust", "continue"})
 ALLOWING = frozenset(
     {
         "approval.once",

@@ -25,6 +25,11 @@ def test_wrapping_prefers_to_break_after_a_space():
     ]
 
 
+def test_a_space_that_would_fall_on_the_edge_does_not_begin_the_next_row():
+    rows = wrap([("allow only what you know", "")], 10)
+    assert ["".join(text for text, _ in row) for row in rows] == ["allow ", "only what ", "you know"]
+
+
 def test_a_very_long_line_is_wrapped_in_one_pass():
     rows = wrap([("x" * 500_000, "")], 80)
     assert len(rows) == 6250

@@ -307,11 +307,11 @@ async def test_tab_cycles_through_the_panes_there_are():
         assert seen[1:] == ["servers", "log", "tools", "prompt"]
 
 
-async def test_the_cursor_stays_on_its_server_when_others_come_and_go():
+async def test_the_cursor_stays_on_its_server_when_others_come():
     async with opened(scenes.busy_core()) as d:
         pane = d.app.main.side.servers
         pane.select("notes")
-        await d.put(p.ServerGone("weather"), p.ServerChanged("aaa", "failed"))
+        await d.put(p.ServerChanged("aaa", "failed"))
         await d.until(lambda: "aaa" in screen_text(d.app))
         assert pane.current == "notes"
 
@@ -424,6 +424,20 @@ async def test_a_card_leads_to_the_log_of_its_server():
         await d.press("tab", "k", "l", after=0.5)
         await d.until(lambda: d.app.focused is d.app.main.side.log_view)
         assert "stderr: inventory" in screen_text(d.app)
+
+
+async def test_the_finder_says_how_much_it_found_and_which_keys_it_has():
+    async with opened(scenes.busy_core()) as d:
+        await d.press("ctrl+f", after=0.5)
+        await d.until(lambda: d.app.focused is d.app.main.finder)
+        footer = screen_text(d.app, d.app.main.footer)
+        assert "Enter keep · Esc clear" in footer and "send" not in footer
+        await d.type("port")
+        count = len(d.app.main.conversation._search.matches)
+        assert count > 1
+        await d.until(lambda: f"{count} found" in screen_text(d.app, d.app.main.finder))
+        await d.type("zzz")
+        await d.until(lambda: "0 found" in screen_text(d.app, d.app.main.finder))
 
 
 async def test_the_log_of_a_call_begins_with_what_was_written_while_it_ran():

@@ -139,6 +139,7 @@ FOOTERS: dict[str, tuple[str, ...]] = {
         "app.next",
         "app.keys",
     ),
+    "finder": ("finder.keep", "finder.clear"),
     "servers": (
         "list.open",
         "servers.restart",

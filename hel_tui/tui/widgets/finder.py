@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from rich.cells import cell_len
+from rich.segment import Segment
 from textual import events
 from textual.message import Message
+from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import Input
 
+from hel_tui.tui import keymap
+from hel_tui.tui.strings import t
+
 
 class Finder(Input):
-    """Enter keeps what was typed, Esc clears it; both go back to where it was opened."""
+    """One key keeps what was typed, another clears it; both go back to where it was opened."""
 
     DEFAULT_CSS = """
     Finder { height: 1; border: none; padding: 0 1; background: $panel; }
@@ -27,29 +33,44 @@ class Finder(Input):
         super().__init__(id="finder", select_on_focus=False)
         self._target: Callable[[str], object] | None = None
         self._back: Widget | None = None
+        self.found: int | None = None
+        """How much was found; None where that is not counted."""
 
     def open(self, hint: str, back: Widget, target: Callable[[str], object]) -> None:
         """Type for `target`; go back to `back`."""
-        self._target = None
+        self._target = self.found = None
         self.placeholder, self.value = hint, ""
         self._back, self._target = back, target
         self.display = True
         self.focus()
 
     def apply(self, text: str) -> None:
+        """Search or filter, and say how much was found where that is counted."""
         if self._target is not None and self.display:
-            self._target(text)
+            count = self._target(text)
+            self.found = count if isinstance(count, int) and text.strip() else None
+            self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        """What is typed, and at the right edge how much was found."""
+        strip = super().render_line(y)
+        if self.found is None or y:
+            return strip
+        note = f" {t('find.count', n=self.found)} "
+        room = strip.cell_length - cell_len(note)
+        return Strip([*strip.crop(0, room), Segment(note, self.rich_style)]) if room > 0 else strip
 
     def on_blur(self) -> None:
         """Leaving it by another way keeps the filter and folds the line."""
         self.display = False
 
     def on_key(self, event: events.Key) -> None:
-        if event.key not in ("enter", "escape"):
+        run = keymap.by_key("finder").get(event.key)
+        if run is None:
             return
         event.stop()
         event.prevent_default()
-        if event.key == "escape":
+        if run == "clear":
             self.apply("")
         self.display = False
         self._target = None

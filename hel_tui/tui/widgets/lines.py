@@ -48,7 +48,8 @@ def spread(left: Line, right: Line, width: int) -> list[Part]:
 def wrap(line: Line, width: int) -> list[list[Part]]:
     """Break a line into rows of at most `width` cells, after a space where there is one.
 
-    No character is lost, spaces included. Linear in the length of the line.
+    A word takes the space behind it along, so that no row begins with one that only parts words. No
+    character is lost, spaces included. Linear in the length of the line.
     """
     width = max(width, 2)
     rows: list[list[Part]] = [[]]
@@ -77,7 +78,7 @@ def _fitting(text: str, start: int, room: int) -> str:
         if cell_len(head) > room:
             return ""
     stop = start + len(head)
-    if stop < len(text) and text[stop] != " " and (space := head.rfind(" ")) > 0:
+    if stop < len(text) and (space := head.rfind(" ")) > 0:
         head = head[: space + 1]
     return head
 

@@ -84,10 +84,11 @@ class ToolsPane(RowList):
         self.empty = [(f" {t('tools.none')}", "muted")]
         self._draw()
 
-    def set_filter(self, text: str) -> None:
-        """Only tools whose server, name or description contains `text`."""
+    def set_filter(self, text: str) -> int:
+        """Show only tools whose server, name or description contains `text`; returns how many there are."""
         self.filter = text.casefold()
         self._draw()
+        return len(self.rows)
 
     def _draw(self) -> None:
         width = max(self.columns, 1)
