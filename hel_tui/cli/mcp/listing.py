@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 import sys
 from typing import Any
 
@@ -11,7 +10,7 @@ from hel_tui.cli.common import Exit, printable
 from hel_tui.core.mcp.config import Configuration
 from hel_tui.core.mcp.entries import ServerEntry
 from hel_tui.core.permissions.trust import Review
-from hel_tui.core.store.redact import redact_shapes
+from hel_tui.core.store.redact import command_line, redact_shapes
 
 
 def show(configuration: Configuration, review: Review[ServerEntry], *, as_json: bool) -> int:
@@ -66,7 +65,7 @@ def _rows(configuration: Configuration, review: Review[ServerEntry]) -> list[dic
 
 
 def _row(entry: ServerEntry, state: str, reason: str) -> dict[str, Any]:
-    line = shlex.join([entry.command, *entry.args]) if entry.transport == "stdio" else None
+    line = command_line(entry.command, entry.args) if entry.transport == "stdio" else None
     return {
         "name": entry.name,
         "state": state,
@@ -74,6 +73,6 @@ def _row(entry: ServerEntry, state: str, reason: str) -> dict[str, Any]:
         "scope": entry.scope,
         "file": str(entry.file),
         "transport": entry.transport,
-        "command_line": redact_shapes(line) if line else None,
+        "command_line": line,
         "url": redact_shapes(entry.url) if entry.url else None,
     }

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from hel_tui.core.agent.approval import NOT_EXECUTED, Approver, Refused
 from hel_tui.core.agent.arguments import parse_arguments, shown
@@ -16,6 +17,7 @@ from hel_tui.core.agent.gates import Checked, Hooks, Record
 from hel_tui.core.agent.ledger import Card, Ledger
 from hel_tui.core.agent.registry import Registry
 from hel_tui.core.protocol import Event, Notice
+from hel_tui.core.threads import in_thread
 from hel_tui.core.vocabulary import Invocation, Outcome, Tool, ToolCall, ToolMessage
 
 CANCELLED = "The call was cancelled by the person. It may have taken effect in part."
@@ -36,13 +38,16 @@ class Caller:
         ledger: Ledger,
         emit: Callable[[Event], None],
         record: Record,
+        hide: Callable[[str], str] = lambda text: text,
     ) -> None:
+        """`hide` takes known secrets out of what tools return, before the model or anyone reads it."""
         self._registry = registry
         self._approver = approver
         self._hooks = hooks
         self._ledger = ledger
         self._emit = emit
         self._record = record
+        self._hide = hide
         self._running: dict[str, asyncio.Task[Outcome]] = {}
         self._repeated: tuple[str, str, int] = ("", "", 0)
         self.performed = 0
@@ -152,7 +157,7 @@ class Caller:
             if reason := await self._hooks.before(checked):
                 raise self._approver.block(checked, reason)
             card.checked = await self._approver.permit(card, checked)
-            outcome = await self._run(card, card.checked)
+            outcome = await in_thread(partial(self._hidden, await self._run(card, card.checked)), "hel-hide")
         except Refused as refusal:
             card.state = refusal.state
             return Outcome(refusal.sentence, failed=True)
@@ -160,6 +165,11 @@ class Caller:
         if card.remarks:
             outcome = replace(outcome, text="\n\n".join([outcome.text, *card.remarks]))
         return outcome
+
+    def _hidden(self, outcome: Outcome) -> Outcome:
+        """The outcome without known secrets."""
+        full = self._hide(outcome.full) if outcome.full is not None else None
+        return replace(outcome, text=self._hide(outcome.text), full=full)
 
     def _require(self, card: Card, offered: frozenset[str]) -> Checked:
         """The call, looked up and readable, or `Refused` with the sentence for the model."""

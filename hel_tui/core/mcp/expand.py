@@ -7,13 +7,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from pathlib import Path
 
 from hel_tui.core.mcp.entries import Launch, ServerEntry, Unset
-from hel_tui.core.store.expansion import expand
+from hel_tui.core.store.expansion import expand, expand_home
 from hel_tui.core.store.secrets import keyring_value
-
-__all__ = ["expand", "expand_launch"]
 
 
 def expand_launch(
@@ -45,10 +42,3 @@ def expand_launch(
     if "/" in command:
         command = os.path.normpath(cwd / command)
     return Launch(command, args, env, cwd)
-
-
-def expand_home(path: str, environ: Mapping[str, str]) -> str:
-    """Return `path` with a leading `~` or `~/` as the home folder; other users' homes as the system says."""
-    if path == "~" or path.startswith("~/"):
-        return (environ.get("HOME") or str(Path.home())) + path[1:]
-    return str(Path(path).expanduser()) if path.startswith("~") else path

@@ -56,10 +56,3 @@ def find_command(launch: Launch, env: Mapping[str, str]) -> str:
             lasting=True,
         )
     return os.path.normpath(launch.cwd / found)
-
-
-def command_line(launch: Launch) -> str:
-    """Return the command as one line a shell would take."""
-    import shlex
-
-    return shlex.join([launch.command, *launch.args])

@@ -20,13 +20,13 @@ from hel_tui.core.mcp.clock import Clock
 from hel_tui.core.mcp.entries import Launch, ServerEntry, Unset
 from hel_tui.core.mcp.faults import CallFault, ServerFault
 from hel_tui.core.mcp.guard import Guard
-from hel_tui.core.mcp.launching import child_environment, command_line, find_command
+from hel_tui.core.mcp.launching import child_environment, find_command
 from hel_tui.core.mcp.leftovers import RunRecord
 from hel_tui.core.mcp.logs import LogIntake, LogStore, Mirror
 from hel_tui.core.mcp.process import EXIT_FOLLOWS, GRACE, ServerProcess, spawn
 from hel_tui.core.mcp.verdicts import Verdicts
 from hel_tui.core.protocol import ServerFailure
-from hel_tui.core.store.redact import secrets_in
+from hel_tui.core.store.redact import command_line, secret_words, secrets_in
 from hel_tui.core.store.secrets import keyring_value
 from hel_tui.core.threads import in_thread
 from hel_tui.core.vocabulary import Json, ProgressFn
@@ -120,7 +120,7 @@ class Life:
             return
         process = self.process = spawn(self.resolved, launch.args, env, launch.cwd)
         draining = asyncio.create_task(self._drain(process), name=f"mcp-stderr-{self.entry.name}")
-        line = self.ground.mask(command_line(launch))
+        line = self.ground.mask(command_line(launch.command, launch.args))
         self.ground.guard.watch(process.pid)
         noting = asyncio.create_task(self._note(process.pid, line))
         self.log.remark(f"started, pid {process.pid}: {line}")
@@ -151,7 +151,7 @@ class Life:
             names = " and ".join(launch.names)
             verb = "is" if len(launch.names) == 1 else "are"
             raise ServerFault("find", f"not started: {names} {verb} not set", lasting=True)
-        self.ground.hide(*secrets_in(dict(launch.env)))
+        self.ground.hide(*secrets_in(dict(launch.env)), *secret_words(launch.args))
         env = child_environment(launch, self.ground.environ)
         self._launch, self._env_names = launch, tuple(sorted(env))
         return launch, env
@@ -272,7 +272,7 @@ class Life:
             server=self.entry.name,
             stage=fault.stage,
             sentence=mask(fault.sentence),
-            command_line=mask(command_line(launch)) if launch is not None else "",
+            command_line=mask(command_line(launch.command, launch.args)) if launch is not None else "",
             resolved=self.resolved or fault.resolved,
             cwd=str(launch.cwd) if launch is not None else "",
             env_names=self._env_names,

@@ -7,17 +7,23 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
 from hel_tui.core.permissions.programs import program_hashes
 from hel_tui.core.permissions.risks import command_risks, url_risks
 from hel_tui.core.protocol import ServerClaim
-from hel_tui.core.store.expansion import expand
-from hel_tui.core.store.redact import MARK, looks_like_secret, mask_value, redact_shapes
+from hel_tui.core.store.expansion import expand, expand_home
+from hel_tui.core.store.redact import (
+    MARK,
+    command_line,
+    looks_like_secret,
+    mask_value,
+    masked_words,
+    redact_shapes,
+)
 from hel_tui.core.vocabulary import Json
 
 
@@ -48,6 +54,13 @@ class Claimed(Protocol):
     def headers(self) -> tuple[tuple[str, str], ...]: ...
     @property
     def enabled(self) -> bool: ...
+    @property
+    def trust_annotations(self) -> bool: ...
+    @property
+    def always_load(self) -> bool: ...
+    @property
+    def identity(self) -> str:
+        """A hash of its file and definition."""
 
 
 def claim(entry: Claimed, project: Path, environ: Mapping[str, str]) -> tuple[ServerClaim, dict[str, str]]:
@@ -58,21 +71,20 @@ def claim(entry: Claimed, project: Path, environ: Mapping[str, str]) -> tuple[Se
     """
 
     def fill(text: str) -> str:
-        filled = expand(text, environ)[0]
-        home = environ.get("HOME") or str(Path.home())
-        return home + filled[1:] if filled == "~" or filled.startswith("~/") else filled
+        return expand(text, environ)[0]
 
-    cwd = Path(os.path.normpath(entry.default_cwd / fill(entry.cwd)))
+    cwd = Path(os.path.normpath(entry.default_cwd / expand_home(fill(entry.cwd), environ)))
     env = tuple((name, fill(value)) for name, value in entry.env)
     if entry.url:
         risks, programs, resolved = url_risks(fill(entry.url)), {}, ""
     else:
-        command, args = fill(entry.command), tuple(fill(arg) for arg in entry.args)
+        command, args = expand_home(fill(entry.command), environ), tuple(fill(arg) for arg in entry.args)
         path = dict(env).get("PATH") or environ.get("PATH", os.defpath)
         resolved = shutil.which(str(cwd / command) if "/" in command else command, path=path) or ""
         programs = program_hashes(command, args, cwd, project)
         risks = command_risks(command, args, env, cwd, project)
-    if project == Path(os.path.realpath(fill("~"))):
+    risks = (*_liberties(entry), *risks)
+    if project == Path(os.path.realpath(expand_home("~", environ))):
         risks = ("this is your home folder, not a project: its file is not part of a repository", *risks)
     shown = ServerClaim(
         entry.name,
@@ -87,28 +99,17 @@ def claim(entry: Claimed, project: Path, environ: Mapping[str, str]) -> tuple[Se
     return shown, programs
 
 
-def command_line(command: str, args: Sequence[str]) -> str:
-    """Return the whole command line, quoted for a shell, with credentials masked."""
-    return shlex.join(_masked_words((command, *args)))
+def _liberties(entry: Claimed) -> Iterator[str]:
+    """Say what the file lets the server do beyond being started."""
+    if entry.trust_annotations:
+        yield "trust_annotations: what it calls read-only runs unasked, even at access level read-only"
+    if entry.always_load:
+        yield "always_load: what it says of its tools reaches the model in every request, unasked"
 
 
 def masked_definition(entry: Claimed) -> str:
     """Return the definition as pretty JSON with credentials masked: kept for the diff at the next change."""
     return json.dumps(_masked(entry.definition), indent=2, ensure_ascii=False)
-
-
-def _masked_words(words: Sequence[str]) -> Iterator[str]:
-    """Mask credentials by their shape, and by the option they follow, as in `--token VALUE`."""
-    option = ""
-    for word in words:
-        name, equals, value = word.partition("=")
-        if option and not word.startswith("-") and looks_like_secret(option, word):
-            yield MARK
-        elif equals and looks_like_secret(name, value):
-            yield f"{name}={MARK}"
-        else:
-            yield redact_shapes(word)
-        option = word.lstrip("-") if word.startswith("-") and not equals else ""
 
 
 def _masked(value: Any, name: str = "") -> Any:
@@ -118,5 +119,5 @@ def _masked(value: Any, name: str = "") -> Any:
         return {key: _masked(item, key) for key, item in value.items()}
     if isinstance(value, list):
         texts = all(isinstance(item, str) for item in value)
-        return list(_masked_words(value)) if texts else [_masked(item) for item in value]
+        return masked_words(value) if texts else [_masked(item) for item in value]
     return value

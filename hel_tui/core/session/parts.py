@@ -120,7 +120,13 @@ def assemble(
         answerable=options.answerable,
     )
     caller = Caller(
-        registry=registry, approver=approver, hooks=NoHooks(), ledger=ledger, emit=emit, record=record
+        registry=registry,
+        approver=approver,
+        hooks=NoHooks(),
+        ledger=ledger,
+        emit=emit,
+        record=record,
+        hide=redactor.known,
     )
     agent = Agent(
         registry=registry,

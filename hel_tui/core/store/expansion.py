@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from pathlib import Path
 
 _HEAD = re.compile(r"\$\{(?:(?P<name>[A-Za-z_][A-Za-z0-9_]*)|keyring:(?P<key>[A-Za-z0-9_.-]+))(?=\}|:-)")
 
@@ -60,6 +61,13 @@ def expand(
             unset[name] = None
         at = close + 1
     return "".join(out), tuple(unset)
+
+
+def expand_home(path: str, environ: Mapping[str, str]) -> str:
+    """Return `path` with a leading `~` or `~/` as the home folder; other users' homes as the system says."""
+    if path == "~" or path.startswith("~/"):
+        return (environ.get("HOME") or str(Path.home())) + path[1:]
+    return str(Path(path).expanduser()) if path.startswith("~") else path
 
 
 def _matching_braces(text: str) -> dict[int, int]:

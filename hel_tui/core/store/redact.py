@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
 MARK = "‹redacted›"
 MIN_SECRET = 6
 """Shorter values are not looked for: they would blank out ordinary text."""
+_LONGEST_WORD = 16
 
 _VARIABLE = re.compile(r"(?:\$\{[^{}]*\}|\$[A-Za-z_]\w*)")
 _SECRET_WORDS = frozenset(
@@ -73,11 +75,16 @@ class Redactor:
                 }
         self._values = tuple(sorted(value for value in known if len(value) >= MIN_SECRET))
 
+    def known(self, text: str) -> str:
+        """Return `text` without known values; shapes stay, so that source code stays what it is.
+
+        A value that is a plain word, such as `postgres`, stays too: it would be cut out of every sentence.
+        """
+        return _without(text, (value for value in self._values if not _is_word(value)))
+
     def __call__(self, text: str) -> str:
         """Return `text` without known values and without what looks like a credential."""
-        spans = [span for value in self._values if value in text for span in _places(text, value)]
-        if spans:
-            text = _cut(text, spans)
+        text = _without(text, self._values)
         lower = text.lower()
         for triggers, shape in _SHAPES:
             if any(trigger in lower for trigger in triggers):
@@ -103,6 +110,15 @@ def _places(text: str, value: str) -> Iterable[tuple[int, int]]:
     while at >= 0:
         yield at, at + len(value)
         at = text.find(value, at + 1)
+
+
+def _without(text: str, values: Iterable[str]) -> str:
+    spans = [span for value in values if value in text for span in _places(text, value)]
+    return _cut(text, spans) if spans else text
+
+
+def _is_word(value: str) -> bool:
+    return value.isalpha() and len(value) < _LONGEST_WORD
 
 
 def _cut(text: str, spans: list[tuple[int, int]]) -> str:
@@ -152,6 +168,35 @@ def _names_one(name: str) -> bool:
 def secrets_in(environ: Mapping[str, str]) -> tuple[str, ...]:
     """Return the values of an environment (or of `env`, of `headers`) that look like credentials."""
     return tuple(value for name, value in environ.items() if looks_like_secret(name, value))
+
+
+def command_line(command: str, args: Sequence[str]) -> str:
+    """Return the whole command line, quoted for a shell, with credentials masked."""
+    return shlex.join(masked_words((command, *args)))
+
+
+def masked_words(words: Sequence[str]) -> list[str]:
+    """Return the words of a command line with credentials masked."""
+    return [shown for shown, _ in _words(words)]
+
+
+def secret_words(words: Sequence[str]) -> tuple[str, ...]:
+    """Return the credentials among the words of a command line, where an option names them."""
+    return tuple(value for _, value in _words(words) if value)
+
+
+def _words(words: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield each word as shown, and the credential that was in it: `--token VALUE`, `--token=VALUE`."""
+    option = ""
+    for word in words:
+        name, equals, value = word.partition("=")
+        if option and not word.startswith("-") and looks_like_secret(option, word):
+            yield MARK, word
+        elif equals and looks_like_secret(name, value):
+            yield f"{name}={MARK}", value
+        else:
+            yield redact_shapes(word), ""
+        option = word.lstrip("-") if word.startswith("-") and not equals else ""
 
 
 def mask_value(value: str) -> str:

@@ -14,6 +14,7 @@ from typing import ClassVar
 
 from hel_tui.core.store.atomic import why
 from hel_tui.core.store.files import SessionFiles, spilled
+from hel_tui.core.store.redact import looks_like_secret
 from hel_tui.core.threads import in_thread
 from hel_tui.core.tools.builtin import Builtin, one_line, refused
 from hel_tui.core.tools.paths import Workspace
@@ -30,7 +31,7 @@ KEPT_OUTPUT = 2_000_000
 NO_SANDBOX = "no sandbox on this system: runs with your full rights"
 _PROGRESS_EVERY = 0.5
 
-_SECRET = re.compile(r"(^|_)API_?KEYS?(_|$)|_AUTH_TOKEN$", re.IGNORECASE)
+_KEY = re.compile(r"(^|_)API_?KEYS?(_|$)|_AUTH_TOKEN$", re.IGNORECASE)
 _LEFT_OUT = frozenset({"BASH_ENV", "ENV", "PROMPT_COMMAND", "SHELLOPTS", "BASHOPTS", "CDPATH"})
 _QUIET = {"TERM": "dumb", "PAGER": "cat", "GIT_PAGER": "cat", "GIT_TERMINAL_PROMPT": "0"}
 
@@ -70,14 +71,19 @@ class Bash(Builtin):
         """`confined` is False for commands a person typed: they run as in the person's own shell."""
         super().__init__(workspace)
         self._confined = confined
-        self._environ = command_environment(environ)
+        self._environ = command_environment(environ, with_secrets=not confined)
         self._sandbox = Sandbox(workspace, environ, network=network)
         self._shell = find_program("bash", environ, workspace.project)
 
     @property
     def sandboxed(self) -> bool:
-        """Whether commands run in a sandbox; where not, each should be asked for."""
+        """Whether commands run in a sandbox."""
         return self._confined and self._sandbox.works
+
+    @property
+    def lacks_sandbox(self) -> bool:
+        """Without one each command is asked for."""
+        return not self.sandboxed
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -140,14 +146,25 @@ class Bash(Builtin):
         return Finished(code, out, err)
 
 
-def command_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """The person's environment for a command: without API keys, startup files and pagers."""
+def command_environment(environ: Mapping[str, str], *, with_secrets: bool = False) -> dict[str, str]:
+    """The person's environment for a command: without credentials, startup files and pagers.
+
+    Proxies stay, also those that hold a password: nothing would reach the network without them.
+    """
     kept = {
         name: value
         for name, value in environ.items()
-        if name not in _LEFT_OUT and not name.startswith("HEL_") and not _SECRET.search(name)
+        if name not in _LEFT_OUT
+        and not name.startswith("HEL_")
+        and (with_secrets or not _is_credential(name, value))
     }
     return {**kept, **_QUIET}
+
+
+def _is_credential(name: str, value: str) -> bool:
+    if name.lower().endswith("_proxy"):
+        return False
+    return bool(_KEY.search(name)) or looks_like_secret(name, value)
 
 
 def _progress(invocation: Invocation, out: Bounded) -> Callable[[bytes], None]:

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from hel_tui.core import protocol as p
-from tests.fixtures.models.endpoint import ScriptedModel, call, mode, say
-from tests.rig import KEY, Driver, environment
+from tests.fixtures.models.endpoint import ScriptedModel, call, calls, mode, say
+from tests.rig import KEY, SERVERS, Driver, environment
 
 REPORT = "mcp__fix__report"
 TELL, FAIL = "mcp__fix__tell", "mcp__fix__fail"
@@ -87,3 +87,42 @@ def test_a_trust_question_masks_what_its_environment_holds(play: Open, project: 
     assert [name for name, _ in claim.env] == ["TOKEN"]
     assert TOKEN not in repr(claim) and "ghp_" not in repr(claim)
     assert TOKEN not in kept(tmp_path) and "ghp_0123" not in kept(tmp_path)
+
+
+def test_a_secret_among_a_servers_arguments_is_hidden_everywhere(
+    play: Open, model: ScriptedModel, tmp_path: Path
+) -> None:
+    mine = ["-S", "-E", str(SERVERS / "work.py"), "leak", "--token", TOKEN]
+    server = {"mode": "work:leak", "args": mine, "env": {"TOKEN": "not to be found"}}
+    with play(say("done"), servers={"fix": server}) as driver:
+        driver.phase("fix", "ready")
+        assert "--token" in log(driver, "fix")
+        assert TOKEN not in log(driver, "fix") + repr(driver.events)
+        running = kept(tmp_path)  # the list of running servers among it
+        driver.send(p.SwitchServer("fix", False))
+    assert TOKEN not in running + kept(tmp_path)
+
+
+def test_a_command_cannot_read_credentials_and_no_result_carries_one_to_the_model(
+    play: Open, model: ScriptedModel, project: Path, tmp_path: Path
+) -> None:
+    environ = environment(tmp_path, GITHUB_TOKEN=TOKEN, DB_PASSWORD="another plain word 5", HEL_API_KEY=KEY)
+    (project / ".env").write_text("DB_PASSWORD=another plain word 5\nsample = 'password=example-only'\n")
+    read, shell = call("read_file", {"path": ".env"}), call("bash", {"command": "env"})
+    script = (
+        calls(read, shell),
+        call("load_mcp_tool", {"names": [TELL, FAIL]}),
+        call(TELL),
+        call(FAIL),
+        say("done"),
+    )
+    server = {"mode": "work:leak", "env": {"TOKEN": "a third plain word 6"}}
+    with play(*script, servers={"fix": server}, environ=environ, access="auto") as driver:
+        driver.ask("look around")
+        assert [event.state for event in driver.results()] == ["ok", "ok", "ok", "ok", "failed"]
+        details = [driver.core.call(event.call_id) for event in driver.of(p.CallStarted)]
+    sent = "".join(exchange.body.decode() for exchange in model.exchanges) + repr(details)
+    for secret in (TOKEN, "another plain word 5", "a third plain word 6"):
+        assert secret not in sent
+    assert "GITHUB_TOKEN" not in sent
+    assert "sample = 'password=example-only'" in sent, "shapes are left alone: source code must stay intact"

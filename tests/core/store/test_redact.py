@@ -6,7 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hel_tui.core.store.redact import MARK, Redactor, looks_like_secret, mask_value, redact_shapes, secrets_in
+from hel_tui.core.store.redact import (
+    MARK,
+    Redactor,
+    command_line,
+    looks_like_secret,
+    mask_value,
+    redact_shapes,
+    secret_words,
+    secrets_in,
+)
 
 TEXT = st.text(alphabet=st.characters(blacklist_categories=("Cs",), blacklist_characters="‹›"))
 SECRET = TEXT.map(str.strip).filter(lambda value: len(value) >= 6 and value not in MARK)
@@ -124,3 +133,24 @@ def test_hostile_text_costs_time_in_line_with_its_length(unit: str) -> None:
     """A quadratic pattern would need minutes for this, and the run would be stopped."""
     size = 300_000
     assert redact_shapes(unit * (size // len(unit)))
+
+
+def test_a_command_line_hides_credentials_by_option_and_by_shape() -> None:
+    words = (
+        "--token",
+        "hunter2hunter2",
+        "--password=correct horse",
+        "ghp_0123456789abcdefghij01",
+        "--port",
+        "8080",
+    )
+    line = command_line("srv", words)
+    assert "hunter2" not in line and "correct horse" not in line and "ghp_" not in line
+    assert "--port 8080" in line and line.startswith("srv --token ")
+    assert secret_words(words) == ("hunter2hunter2", "correct horse")
+
+
+def test_results_lose_known_values_only_and_keep_plain_words() -> None:
+    redact = Redactor(["s3cret value", "postgres"])
+    text = 'user=postgres password="s3cret value" token=abcdef123456'
+    assert redact.known(text) == f'user=postgres password="{MARK}" token=abcdef123456'

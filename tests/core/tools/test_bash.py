@@ -21,8 +21,7 @@ PATIENCE = 20.0
 PYTHON = os.path.realpath(getattr(sys, "_base_executable", sys.executable))
 """The interpreter itself: one in a virtual environment below /tmp is not seen inside a sandbox."""
 SETSID = (
-    f"{PYTHON} -c 'import os, sys; os.setsid(); os.mkdir(sys.argv[1]);"
-    " os.execvp(sys.argv[2], sys.argv[2:])'"
+    f"{PYTHON} -c 'import os, sys; os.setsid(); os.mkdir(sys.argv[1]); os.execvp(sys.argv[2], sys.argv[2:])'"
 )
 """Leaves the process group of its parent, makes a folder to say so, and becomes another program."""
 
@@ -204,3 +203,17 @@ def test_bounded_output_keeps_beginning_and_end(sizes: list[int]) -> None:
         assert bounded.text() == text
     else:
         assert bounded.text() == f"{text[:5]}\n[{len(data) - 10} bytes left out here]\n{text[-5:]}"
+
+
+def test_a_command_gets_no_credential_whatever_its_name_but_proxies_stay() -> None:
+    given = {
+        "GITHUB_TOKEN": "plain words 77",
+        "DB_PASSWORD": "correct horse",
+        "ANYTHING": "ghp_0123456789abcdefghij01",
+        "https_proxy": "http://me:secret1@proxy:3128",
+        "SSH_AUTH_SOCK": "/tmp/agent",
+        "EDITOR": "vi",
+    }
+    kept = set(command_environment(given)) & set(given)
+    assert kept == {"https_proxy", "SSH_AUTH_SOCK", "EDITOR"}
+    assert set(given) <= set(command_environment(given, with_secrets=True)), "what the person types is theirs"
