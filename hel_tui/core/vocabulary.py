@@ -117,7 +117,19 @@ class Tool(Protocol):
         """The name a person sees; on a server, the name on the wire."""
 
     @property
+    def identity(self) -> str:
+        """A hash of how the server it runs on is configured; empty for a built-in. Approvals hold for it."""
+
+    @property
     def access(self) -> Access: ...
+
+    @property
+    def parallel(self) -> bool:
+        """Calls of it may run together although they are no reads."""
+
+    @property
+    def lacks_sandbox(self) -> bool:
+        """It should run in a sandbox and the system has none: a person is asked in every level."""
 
     @property
     def definition(self) -> ToolDefinition: ...

@@ -123,7 +123,7 @@ class Caller:
         checked = card.checked
         if checked is None or card.call.name not in offered:
             return False
-        if checked.tool.access != "read" and not getattr(checked.tool, "parallel", False):
+        if checked.tool.access != "read" and not checked.tool.parallel:
             return False
         return self._approver.runs_unasked(checked)
 

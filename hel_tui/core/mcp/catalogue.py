@@ -104,13 +104,22 @@ class Catalogue:
 
     def _build(self, entry: ServerEntry, listing: Listing, call: Caller) -> tuple[_Listed, ...]:
         listed: list[_Listed] = []
+        identity = entry.identity
         for spec in listing.tools:
             public = public_name(entry.name, spec.raw) if spec.raw else ""
             reason = spec.problem or _unwanted(entry, spec.raw)
             tool = None
             tokens = 0
             if not reason:
-                tool = McpTool(entry.name, spec, call, self._files, entry.trust_annotations, entry.parallel)
+                tool = McpTool(
+                    entry.name,
+                    spec,
+                    call,
+                    self._files,
+                    trust_annotations=entry.trust_annotations,
+                    parallel=entry.parallel,
+                    identity=identity,
+                )
                 tokens = _tokens(public, spec)
             listed.append(_Listed(spec, public, tokens, reason, tool))
         return tuple(sorted(listed, key=lambda one: (one.spec.raw, one.reason)))

@@ -5,6 +5,9 @@ Data only. Not here: reading files (config), trust (permissions), processes (pro
 
 from __future__ import annotations
 
+import hashlib
+import json
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -48,6 +51,13 @@ class ServerEntry:
     reconnect: bool = True
     parallel: bool = False
     roots: bool = True
+
+    @property
+    def identity(self) -> str:
+        """A hash of how it is configured, its file and definition; the order of keys does not count."""
+        where = os.path.realpath(self.file)
+        text = json.dumps([where, self.definition], sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ from hel_tui.core.mcp.results import ResultFiles
 from hel_tui.core.mcp.supervisor import Supervisor
 from hel_tui.core.mcp.verdicts import Verdicts
 from hel_tui.core.protocol import Closing, Event, Notice, ServerChanged, ServerFailure, ToolsChanged
+from hel_tui.core.store.redact import redact_shapes
 from hel_tui.core.threads import in_thread
 
 STDIO_ONLY = "this version of hel speaks stdio only: start the server with a command, or use a bridge"
@@ -69,6 +70,8 @@ class Host:
             grace=grace,
         )
         self._supervisors: dict[str, Supervisor] = {}
+        self._retired: dict[asyncio.Future[None], Supervisor] = {}
+        """Those whose names others have, on their way out."""
         self._held: dict[str, list[Notice]] = {}
         """Notices of first starts that wait for the servers before them in name order."""
         self.catalogue = Catalogue(files, self._tools_changed)
@@ -79,29 +82,44 @@ class Host:
     def start(self, entries: Iterable[ServerEntry]) -> None:
         """Start servers in parallel and return at once.
 
-        A name that is known already is started anew, with the entry given now.
+        A name that is known already is started anew, with the entry given now; one that is off in its
+        entry is ended.
         """
         for entry in sorted(entries, key=lambda one: one.name):
-            known = self._supervisors.get(entry.name)
-            if known is not None:
-                known.adopt(entry)
-                known.restart()
+            known = self._startable(entry.name)
+            if known is None or entry.transport != "stdio":
+                self._begin(entry)
                 continue
-            supervisor = Supervisor(
-                entry,
-                self._ground,
-                self.catalogue,
-                lambda event, name=entry.name: self._emit(name, event),  # type: ignore[misc]
-                self._release,
-            )
-            self._supervisors[entry.name] = supervisor
-            if entry.transport == "stdio":
-                self._held[entry.name] = []
-                supervisor.open()
+            known.adopt(entry)
+            if entry.enabled:
+                known.restart()
             else:
-                supervisor.status.enter("failed", STDIO_ONLY)
-                supervisor.failure = ServerFailure(entry.name, "spawn", STDIO_ONLY, command_line=entry.url)
-                supervisor.settled.set()
+                known.switch(False)
+
+    def _begin(self, entry: ServerEntry) -> None:
+        """A supervisor of its own for this entry, in the place of whatever had the name."""
+        if (before := self._supervisors.get(entry.name)) is not None:
+            before.retire()
+            closing = asyncio.ensure_future(before.close())
+            self._retired[closing] = before
+            closing.add_done_callback(self._retired.pop)
+
+        def heard(event: Event) -> None:
+            if self._supervisors.get(entry.name) is supervisor:
+                self._emit(entry.name, event)
+
+        supervisor = Supervisor(entry, self._ground, self.catalogue, heard, self._release)
+        self._supervisors[entry.name] = supervisor
+        if entry.transport == "stdio":
+            self._held.setdefault(entry.name, [])
+            supervisor.open()
+            return
+        supervisor.status.enter("failed", STDIO_ONLY)
+        supervisor.failure = ServerFailure(
+            entry.name, "spawn", STDIO_ONLY, command_line=redact_shapes(entry.url)
+        )
+        supervisor.settled.set()
+        self._release()
 
     def restart(self, name: str) -> bool:
         """Start a server again; False if there is none of this name that can be."""
@@ -143,12 +161,12 @@ class Host:
                 self._on_event(Closing(tuple(sorted(waiting))))
 
         self._on_event(Closing(tuple(sorted(waiting))))
-        await asyncio.gather(*(close(name, one) for name, one in self._supervisors.items()))
+        await asyncio.gather(*self._retired, *(close(name, one) for name, one in self._supervisors.items()))
         await self._ground.guard.close()
 
     def kill_all(self) -> None:
         """End all processes at once; `aclose` then has nothing to wait for. Safe from any thread."""
-        for supervisor in list(self._supervisors.values()):
+        for supervisor in (*self._supervisors.values(), *self._retired.values()):
             supervisor.kill()
 
     # ------------------------------------------------------------------- reading
@@ -166,6 +184,11 @@ class Host:
         """What is known about the last failure of a server; None while it is well."""
         supervisor = self._supervisors.get(name)
         return supervisor.failure if supervisor is not None else None
+
+    def runs(self, entry: ServerEntry) -> bool:
+        """Whether the server of this name was last started with exactly this entry."""
+        supervisor = self._supervisors.get(entry.name)
+        return supervisor is not None and supervisor.entry == entry
 
     # ----------------------------------------------------------------- leftovers
 

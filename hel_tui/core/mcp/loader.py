@@ -33,6 +33,9 @@ class LoadMcpTool:
 
     server = ""
     raw = NAME
+    identity = ""
+    parallel = False
+    lacks_sandbox = False
     access: Access = "read"
     definition = _DEFINITION
     claims: tuple[str, ...] = ()

@@ -58,6 +58,7 @@ class Supervisor:
         self._resting: Phase = "off"
         """The phase while it is not wanted."""
         self._closing = asyncio.Event()
+        self._is_retired = False
         self._ready_at: float | None = None
         self._starts = 0
         self._watching: asyncio.Task[None] | None = None
@@ -110,6 +111,11 @@ class Supervisor:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         self.status.close()
 
+    def retire(self) -> None:
+        """Another has its name now: its tools leave, and it touches the list no more. Close it then."""
+        self._forget()
+        self._is_retired = True
+
     def kill(self) -> None:
         """End its processes at once."""
         life = self._life
@@ -160,7 +166,8 @@ class Supervisor:
 
     def _forget(self) -> None:
         self.status.tools = 0
-        self._catalogue.remove(self.entry.name)
+        if not self._is_retired:
+            self._catalogue.remove(self.entry.name)
 
     async def _one_life(self) -> ServerFault:
         self._starts += 1
@@ -230,7 +237,7 @@ class Supervisor:
 
     def _ready(self, hello: Hello, listing: Listing) -> None:
         life = self._life
-        if life is None:
+        if life is None or self._is_retired:
             return
         if self._watching is not None:
             self._watching.cancel()
@@ -249,6 +256,8 @@ class Supervisor:
         self._settle()
 
     def _relisted(self, listing: Listing) -> None:
+        if self._is_retired:
+            return
         self._tell_change(self._offer(listing))
         if self.status.phase in ("ready", "degraded"):
             self.status.enter("ready", _cut(listing))
@@ -257,7 +266,10 @@ class Supervisor:
         self.status.enter("degraded", f"the changed tool list could not be read: {why}")
 
     def _offer(self, listing: Listing) -> ListChange:
-        change = self._catalogue.replace(self.entry, listing, self._calls.call)
+        if self._life is None:
+            return ListChange()
+        # the entry its process was started with: another may have been adopted for the next start
+        change = self._catalogue.replace(self._life.entry, listing, self._calls.call)
         rows = self._catalogue.rows()
         self.status.tools = sum(1 for row in rows if row.server == self.entry.name and not row.reason)
         return change

@@ -40,6 +40,10 @@ class McpTool:
     """Whether the person believes what this server says of its tools."""
     parallel: bool = False
     """Whether calls of this server may run together."""
+    identity: str = ""
+    """Of the entry whose process listed it."""
+    lacks_sandbox: bool = False
+    """Servers run outside any sandbox, and were trusted so."""
 
     @property
     def raw(self) -> str:

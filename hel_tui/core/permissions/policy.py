@@ -62,8 +62,6 @@ class Policy:
     ) -> None:
         self.level = level
         self.problems: tuple[str, ...] = ()
-        self.identities: Mapping[str, str] = {}
-        """By server: hash of how it is configured (see trust.identity). Approvals are bound to it."""
         self.saved = ""
         """Folder of the session's saved results, which stays readable wherever it lies."""
         self._approvals = approvals
@@ -129,7 +127,7 @@ class Policy:
     def _by_level(self, action: Action, tool: Tool, arguments: Json, is_changed: bool) -> Verdict:
         name, rule = _name(tool), exact_rule(tool, arguments)
         allow = f"an allow rule such as `{rule}`" if rule else "an allow rule"
-        if action == "run" and tool.access == "execute" and not getattr(tool, "sandboxed", True):
+        if action == "run" and tool.access == "execute" and tool.lacks_sandbox:
             sentence = f"{name} has no sandbox on this system and needs approval each time"
             return Verdict("ask", f"{sentence}; {allow} would let it run unasked.")
         if action == "run":
@@ -161,7 +159,7 @@ class Policy:
         held = self._approvals.held_for(tool.server, tool.raw) if tool.server else ()
         if not held:
             return "", False
-        now = (self.identities.get(tool.server, ""), fingerprint(tool))
+        now = (tool.identity, fingerprint(tool))
         for approval in held:
             if (approval.identity, approval.fingerprint) == now:
                 return approval.rule, False
@@ -191,8 +189,9 @@ class Policy:
             return self._approvals.add(Approval(rule, scope)) if is_about else self._foreign(rule, tool)
         if rule != exact_rule(tool, {}):
             return self._foreign(rule, tool)
-        identity = self.identities.get(tool.server, "")
-        return self._approvals.add(Approval(rule, scope, tool.server, tool.raw, identity, fingerprint(tool)))
+        return self._approvals.add(
+            Approval(rule, scope, tool.server, tool.raw, tool.identity, fingerprint(tool))
+        )
 
     def _foreign(self, rule: str, tool: Tool) -> str:
         return f"The rule `{rule}` was not added: it is not about {_name(tool)} alone."

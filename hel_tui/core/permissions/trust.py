@@ -6,8 +6,6 @@ only the person writes are not asked about. Not here: the dialog (a screen), sta
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -122,7 +120,7 @@ class TrustStore:
                 review = replace(review, trusted=(*review.trusted, entry))
                 continue
             file = os.path.realpath(entry.file)
-            seal = Seal(real, entry.name, file, digests.get(entry.file, ""), identity(entry))
+            seal = Seal(real, entry.name, file, digests.get(entry.file, ""), entry.identity)
             review = self._sorted(review, entry, seal, records.get(entry.name), environ)
         return review
 
@@ -194,13 +192,6 @@ class TrustStore:
 
         failed = update_toml(self._path, change)
         return failed.sentence if failed is not None else ""
-
-
-def identity(entry: Claimed) -> str:
-    """Return a hash of how a server is configured: its file and its definition, whatever the key order."""
-    where = os.path.realpath(entry.file)
-    text = json.dumps([where, entry.definition], sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _rows(document: Document) -> Iterable[dict[str, Any]]:

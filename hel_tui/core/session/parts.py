@@ -5,7 +5,7 @@ Wiring only, no behaviour: who is given what. Not here: commands and turns (conv
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -99,9 +99,6 @@ def assemble(
     )
     policy.saved = str(files.folder.resolve())
 
-    def identify(identities: Mapping[str, str]) -> None:
-        policy.identities = identities
-
     workspace = Workspace(options.project, files.folder, (places.config, places.state))
     builtins, remark = _builtins(options, loaded, workspace)
     with_servers = options.mcp
@@ -153,7 +150,7 @@ def assemble(
         record=record,
         desk=desk,
         host=host,
-        servers=Servers(options=options, places=places, host=host, desk=desk, emit=emit, identify=identify),
+        servers=Servers(options=options, places=places, host=host, desk=desk, emit=emit),
         policy=policy,
         model=Model(options, emit, _default_model(loaded, places)),
         shell=Bash(workspace, options.environ, confined=False),

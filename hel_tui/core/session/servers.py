@@ -6,14 +6,14 @@ Not here: a server's life (mcp), what trust is bound to (permissions), the dialo
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from hel_tui.core.mcp.config import Configuration, load_servers
 from hel_tui.core.mcp.entries import ServerEntry
 from hel_tui.core.mcp.host import Host
 from hel_tui.core.options import Options
-from hel_tui.core.permissions.trust import Review, TrustStore, identity
+from hel_tui.core.permissions.trust import Review, TrustStore
 from hel_tui.core.protocol import Event, Notice, Phase, ServerChanged, TrustAnswer, TrustQuestion
 from hel_tui.core.questions import Desk, question_id
 from hel_tui.core.store.places import Places
@@ -33,15 +33,12 @@ class Servers:
         host: Host,
         desk: Desk,
         emit: Callable[[Event], None],
-        identify: Callable[[Mapping[str, str]], None],
     ) -> None:
-        """`identify` hears how each server is configured, as a hash: approvals are bound to it."""
         self._options = options
         self._places = places
         self._desk = desk
         self._emit = emit
         self._host = host
-        self._tell_identities = identify
         self._trust = TrustStore(places.state)
         self._review: Review[ServerEntry] | None = None
         self._read = asyncio.Event()
@@ -74,10 +71,14 @@ class Servers:
             lambda: self._trust.review(configuration, self._project, self._options.environ), "hel-trust"
         )
         self._report(configuration)
-        self._identify(configuration)
-        self._host.start(self._new(review.trusted))
+        self._host.start([entry for entry in review.trusted if not self._host.runs(entry)])
         self._show(review.pending, "untrusted", NOT_TRUSTED)
         self._show(review.off, "off", "switched off in its file")
+        for entry in review.off:
+            self._host.switch(entry.name, False)
+        named = {entry.name for entry in configuration.entries}
+        for name in sorted(self._hosted() - named - {one.server for one in configuration.problems}):
+            self._goes_on(name, "no file names it any more")
         await in_thread(lambda: self._point_out_programs(review), "hel-trust")
         return review
 
@@ -126,12 +127,12 @@ class Servers:
                 self._emit(Notice("warning", f"Approved for this run only: {problem}"))
         self._review = review.without(names)
         self._show(refused, "untrusted", "refused for now; /trust asks again")
+        for entry in refused:
+            if entry.name in self._hosted():
+                self._goes_on(entry.name, "its changed entry was refused")
         self._host.start(allowed)
 
     # ------------------------------------------------------------------ facts
-
-    def _identify(self, configuration: Configuration) -> None:
-        self._tell_identities({entry.name: identity(entry) for entry in configuration.entries})
 
     def _load(self) -> Configuration:
         return load_servers(
@@ -145,7 +146,11 @@ class Servers:
         for problem in configuration.problems:
             is_error = problem.severity == "error"
             self._emit(Notice("warning" if is_error else "info", problem.sentence, str(problem.file)))
-            if is_error and problem.server is not None:
+            if not is_error or problem.server is None:
+                continue
+            if problem.server in self._hosted():
+                self._goes_on(problem.server, "its entry cannot be used")
+            else:
                 self._emit(ServerChanged(problem.server, "failed", problem.sentence, scope=problem.scope))
         for entry, winner in configuration.shadowed:
             self._emit(
@@ -157,8 +162,16 @@ class Servers:
             )
 
     def _new(self, entries: Sequence[ServerEntry]) -> list[ServerEntry]:
-        known = {status.name for status in self._host.statuses()}
+        known = self._hosted()
         return [entry for entry in entries if entry.name not in known]
+
+    def _hosted(self) -> frozenset[str]:
+        """Names that are the host's: it alone tells how they are."""
+        return frozenset(status.name for status in self._host.statuses())
+
+    def _goes_on(self, server: str, why: str) -> None:
+        sentence = f"{server} stays as it was started before: {why}. /mcp switches it off."
+        self._emit(Notice("warning", sentence, server))
 
     def _show(self, entries: Sequence[ServerEntry], phase: Phase, reason: str) -> None:
         """List those servers that are not the host's yet; it tells the state of its own."""

@@ -22,6 +22,8 @@ class Builtin(ABC):
     access: ClassVar[Access] = "read"
     definition: ClassVar[ToolDefinition]
     server = ""
+    identity = ""
+    parallel = False
     claims: tuple[str, ...] = ()
 
     def __init__(self, workspace: Workspace) -> None:
@@ -36,6 +38,11 @@ class Builtin(ABC):
     def warnings(self) -> tuple[str, ...]:
         """What a person should know before approving."""
         return ()
+
+    @property
+    def lacks_sandbox(self) -> bool:
+        """Only commands need one."""
+        return False
 
     def subject(self, arguments: Json) -> str:
         """The path the call is about, relative to the project and free of links, or as given if closed."""

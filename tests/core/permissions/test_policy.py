@@ -1,5 +1,6 @@
 """What may run, what is asked, what is refused."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -164,12 +165,9 @@ def test_the_order_of_keys_in_a_schema_does_not_count(person: Person) -> None:
 
 
 def test_an_approval_is_for_the_server_as_it_was_configured(person: Person) -> None:
-    policy = person.policy()
-    policy.identities = {"notes": "one"}
-    policy.remember("mcp__notes__search", "project", SEARCH)
-    again = person.policy()
-    again.identities = {"notes": "two"}
-    assert action(policy, SEARCH) == "run" and action(again, SEARCH) == "ask"
+    one, two = replace(SEARCH, identity="one"), replace(SEARCH, identity="two")
+    person.policy().remember("mcp__notes__search", "project", one)
+    assert action(person.policy(), one) == "run" and action(person.policy(), two) == "ask"
 
 
 def test_under_an_ask_rule_no_always_is_offered(person: Person) -> None:

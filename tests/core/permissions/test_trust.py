@@ -10,7 +10,7 @@ import pytest
 
 from hel_tui.core.mcp.config import load_servers
 from hel_tui.core.mcp.entries import ServerEntry
-from hel_tui.core.permissions.trust import Review, TrustStore, identity
+from hel_tui.core.permissions.trust import Review, TrustStore
 from hel_tui.core.store.places import Places, find_places
 
 ENVIRON = {"PATH": str(Path(sys.executable).parent), "TOKEN": "sesame-open", "HOME": "/home/ada"}
@@ -264,4 +264,12 @@ def test_the_identity_of_a_server_is_its_file_and_definition(project: Project) -
     (same,) = project.review().pending
     project.write(notes={**NOTES, "command": "x"})
     (other,) = project.review().pending
-    assert identity(one) == identity(same) != identity(other)
+    assert one.identity == same.identity != other.identity
+
+
+def test_what_a_file_lets_a_server_do_beyond_running_is_pointed_out(project: Project) -> None:
+    assert not any("trust_annotations" in risk for risk in project.review().claims[0].risks)
+    project.write(notes={**NOTES, "trust_annotations": True, "always_load": True})
+    risks = project.review().claims[0].risks
+    assert any("runs unasked, even at access level read-only" in risk for risk in risks)
+    assert any("always_load" in risk for risk in risks)

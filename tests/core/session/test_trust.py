@@ -197,3 +197,110 @@ def test_asking_again_reads_the_files_as_they_are_now(play: Open, file: Path) ->
         driver.answer(p.TrustQuestion, p.TrustAnswer("once", frozenset({"late"})))
         driver.phase("late", "ready")
         assert driver.phase("fix", "ready").restarts == 0, "a refused change leaves the running server alone"
+
+
+def rewritten(file: Path, **servers: Any) -> None:
+    """The server file with these entries instead of those it has; None takes one out."""
+    entries = json.loads(file.read_text())
+    key = next(iter(entries))
+    entries[key] = {name: each for name, each in {**entries[key], **servers}.items() if each is not None}
+    file.write_text(json.dumps(entries))
+
+
+def entry_of(file: Path, **more: Any) -> dict[str, Any]:
+    return {**json.loads(file.read_text())["mcpServers"]["fix"], **more}
+
+
+def goes_on(driver: Driver, why: str) -> None:
+    driver.wait(
+        lambda _: [n for n in driver.of(p.Notice) if "stays as it was started" in n.text and why in n.text],
+        why,
+    )
+
+
+def test_an_approval_given_to_what_runs_does_not_count_for_a_definition_trusted_later(
+    play: Open, file: Path
+) -> None:
+    with open_with(play, model=None, base_url=None) as driver:
+        driver.trust()
+        driver.phase("fix", "ready")
+        rewritten(file, fix=entry_of(file, timeout=77))
+        driver.send(p.ReviewTrust())
+        driver.answer(p.TrustQuestion, p.TrustAnswer("refuse"))
+        goes_on(driver, "refused")
+        assert driver.phase("fix", "ready")
+        driver.send(p.CallTool("fix.echo", '{"text": "x"}'))
+        driver.answer(p.ApprovalQuestion, p.ApprovalAnswer("project"))
+        driver.turn_end(0)
+        before = len(driver.of(p.ServerChanged))
+        driver.send(p.ReviewTrust())
+        driver.trust()
+        driver.wait(
+            lambda _: any(e.phase != "ready" for e in driver.of(p.ServerChanged)[before:]), "a restart"
+        )
+        driver.phase("fix", "ready")
+        driver.send(p.CallTool("fix.echo", '{"text": "x"}'))
+        driver.answer(p.ApprovalQuestion, p.ApprovalAnswer("deny"))
+        driver.turn_end(1)
+
+
+def test_an_entry_that_became_unusable_or_left_its_file_does_not_change_what_is_shown_of_what_runs(
+    play: Open, file: Path
+) -> None:
+    good = entry_of(file)
+    with open_with(play) as driver:
+        driver.trust()
+        driver.phase("fix", "ready")
+        rewritten(file, fix={"command": 5})
+        driver.send(p.ReviewTrust())
+        goes_on(driver, "cannot be used")
+        rewritten(file, fix=None, other={**good, "enabled": False})
+        driver.send(p.ReviewTrust())
+        goes_on(driver, "no file names it")
+        driver.phase("other", "off")
+        driver.phase("fix", "ready")
+        rewritten(file, fix={**good, "enabled": False})
+        driver.send(p.ReviewTrust())
+        driver.phase("fix", "off")
+
+
+def test_a_server_that_changes_between_command_and_url_is_shown_as_what_it_is_now(
+    play: Open, file: Path
+) -> None:
+    stdio = entry_of(file)
+    with open_with(play) as driver:
+        rewritten(file, web={"url": "https://a.example/mcp"})
+        driver.trust()
+        driver.phase("fix", "ready")
+        driver.phase("web", "failed")
+        rewritten(file, fix={"url": "https://b.example/mcp"}, web={"url": "https://c.example/mcp"})
+        driver.send(p.ReviewTrust())
+        driver.trust()
+        failed = driver.phase("fix", "failed")
+        assert (failed.transport, failed.pid, failed.tools) == ("http", 0, 0)
+        assert "stdio only" in failed.reason and not driver.core.tools()
+        driver.phase("web", "failed")
+        rewritten(file, fix=stdio)
+        driver.send(p.ReviewTrust())
+        driver.trust()
+        driver.phase("fix", "ready")
+        assert driver.core.tools()
+
+
+def test_reading_the_files_again_starts_the_persons_own_server_as_it_is_now(
+    play: Open, file: Path, tmp_path: Path
+) -> None:
+    own = tmp_path / "hel" / "config" / "mcp.json"
+    own.parent.mkdir(parents=True)
+    own.write_bytes(file.read_bytes())
+    file.unlink()
+    with open_with(play) as driver:
+        driver.phase("fix", "ready")
+        rewritten(own, fix=entry_of(own, args=[*entry_of(own)["args"][:-1], "banner"]))
+        driver.send(p.ReviewTrust())
+        driver.wait(lambda _: any(e.noise for e in driver.of(p.ServerChanged)), "the other mode")
+        driver.phase("fix", "ready")
+        started = driver.of(p.ServerChanged)[-1].restarts
+        driver.send(p.ReviewTrust())
+        driver.wait(lambda _: any("is trusted" in n.text for n in driver.of(p.Notice)[-1:]), "nothing to ask")
+        assert driver.of(p.ServerChanged)[-1].restarts == started
