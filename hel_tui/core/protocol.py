@@ -405,11 +405,6 @@ class ServerChanged:
 
 
 @dataclass(frozen=True, slots=True)
-class ServerGone:
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
 class ToolsChanged:
     """The tool list or what is loaded changed; read `Runtime.tools()`."""
 
@@ -483,7 +478,6 @@ Event = (
     | Retrying
     | UsageChanged
     | ServerChanged
-    | ServerGone
     | ToolsChanged
     | Asked
     | QuestionClosed

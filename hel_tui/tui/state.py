@@ -195,9 +195,6 @@ def _apply(state: ViewState, changes: Changes, event: p.Event) -> None:
             state.servers[event.name] = event
             state.servers = dict(sorted(state.servers.items()))
             changes.servers = True
-        case p.ServerGone():
-            state.servers.pop(event.name, None)
-            changes.servers = True
         case p.ToolsChanged():
             state.tools = event
             changes.tools = True

@@ -14,7 +14,7 @@ from tests.bench.program import HEL, Program, environment
 TINY = (sys.executable, str(HERE / "tiny_app.py"))
 AIM = "ratio 1.25"
 HEAVY = (
-    "mcp", "mcp_types", "httpx", "pydantic", "jsonschema", "markdown_it", "pygments", "keyring", "watchfiles",
+    "mcp", "mcp_types", "httpx", "pydantic", "jsonschema", "markdown_it", "pygments", "keyring",
     "psutil", "rich.markdown", "rich.syntax", "tree_sitter",
 )  # fmt: skip
 """Modules that have no place before the first paint."""

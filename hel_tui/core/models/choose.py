@@ -6,7 +6,6 @@ runs (store), how a model is spoken to (client).
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from urllib.parse import urlsplit
@@ -21,7 +20,6 @@ from hel_tui.core.models.profiles import (
     Profile,
     prices_of,
     profile_of,
-    takes_images,
     window_of,
 )
 from hel_tui.core.models.types import ChatModel, ModelInfo
@@ -60,15 +58,14 @@ def resolve(
     *,
     environ: Mapping[str, str],
     keyring: Keyring,
-    remembered: str | None = None,
 ) -> Choice:
-    """Decide on `PROVIDER/NAME` (or what was remembered) and where its key comes from.
+    """Decide on `PROVIDER/NAME` and where its key comes from.
 
     With a base URL the key is HEL_API_KEY's, else the provider's own variable's; without one, the other
     way round. The keyring comes after both. A provider that needs no key gets one only with a base URL
     or from its own variable.
     """
-    wanted = (model or remembered or "").strip()
+    wanted = (model or "").strip()
     if not wanted:
         return Choice(note=no_model_note(environ))
     provider, _, name = wanted.partition("/")
@@ -96,7 +93,6 @@ def resolve(
         name,
         url,
         window=window_of(label),
-        takes_images=takes_images(label),
         prices=prices_of(label) if not base_url else None,
     )
     return Choice(info, profile, key, source)
@@ -151,13 +147,12 @@ async def open_model(
     *,
     environ: Mapping[str, str],
     keyring: Keyring,
-    remembered: str | None = None,
 ) -> Opened:
     """The model for a session, its client warming up in the background. Contacts only local engines.
 
     With only a base URL, the endpoint is asked for its models, and the one it has is taken.
     """
-    wanted = model or remembered
+    wanted = model
     if wanted and wanted.partition("/")[0] == DEMO and not base_url:
         from hel_tui.core.models.demo import start_demo
 
@@ -240,13 +235,3 @@ async def list_models(choice: Choice, limit: float = 5.0) -> Listing:
     info = choice.info
     listed, problem = await listed_models(info.base_url, choice.key, limit)
     return Listing(info.provider, info.base_url, tuple(one.name for one in listed), problem)
-
-
-async def available(environ: Mapping[str, str], keyring: Keyring, limit: float = 5.0) -> tuple[Listing, ...]:
-    """The models of every provider that has a key, and of every local engine that listens."""
-    keyed = [resolve(f"{name}/?", None, environ=environ, keyring=keyring) for name, _ in keys_found(environ)]
-    local, asked = await asyncio.gather(
-        find_local(), asyncio.gather(*(list_models(choice, limit) for choice in keyed))
-    )
-    engines = (Listing(one.provider, one.base_url, one.models) for one in local)
-    return (*asked, *engines)

@@ -103,7 +103,6 @@ _MODELS: dict[str, tuple[int, Prices | None]] = {
     "openai/o3": (200_000, (2.0, 0.5, 8.0)),
     "openai/o4-mini": (200_000, (1.1, 0.275, 4.4)),
 }
-_TAKES_IMAGES = ("openai/gpt-4o", "openai/gpt-4.1", "openai/gpt-5", "openai/gpt-6", "openai/o3", "openai/o4")
 
 
 def window_of(label: str) -> int:
@@ -113,7 +112,3 @@ def window_of(label: str) -> int:
 
 def prices_of(label: str) -> Prices | None:
     return _MODELS.get(label, (0, None))[1]
-
-
-def takes_images(label: str) -> bool:
-    return label.startswith(_TAKES_IMAGES)

@@ -97,7 +97,6 @@ class ModelInfo:
     window: int = 0
     """Context window in tokens; 0 when unknown."""
     is_demo: bool = False
-    takes_images: bool = False
     prices: tuple[float, float, float] | None = None
     """US dollars for a million input, cached input and output tokens; None when unknown."""
     notes: tuple[str, ...] = field(default=())

@@ -1,4 +1,4 @@
-"""What hel remembers by itself between runs: last model, theme, sizes of panes.
+"""What hel remembers by itself between runs: the model that was chosen last.
 
 Kept in one TOML file of the state folder. Not here: settings a person writes (settings), approvals and
 trust (permissions).
@@ -6,8 +6,7 @@ trust (permissions).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from hel_tui.core.store.atomic import Document, NotWritten, read_toml, update_toml
@@ -18,9 +17,6 @@ from hel_tui.core.store.places import Places
 class Remembered:
     model: str = ""
     base_url: str = ""
-    theme: str = ""
-    panes: Mapping[str, int] = field(default_factory=dict)
-    """Sizes in cells by the pane's name."""
 
 
 def recall(places: Places) -> Remembered:
@@ -31,32 +27,15 @@ def recall(places: Places) -> Remembered:
         value: Any = document.get(key)
         return value if isinstance(value, str) else ""
 
-    panes = document.get("panes")
-    sizes = panes if isinstance(panes, dict) else {}
-    return Remembered(
-        text("model"),
-        text("base_url"),
-        text("theme"),
-        {name: size for name, size in sizes.items() if type(size) is int and size > 0},
-    )
+    return Remembered(text("model"), text("base_url"))
 
 
-def remember(
-    places: Places,
-    *,
-    model: str | None = None,
-    base_url: str | None = None,
-    theme: str | None = None,
-    panes: Mapping[str, int] | None = None,
-) -> NotWritten | None:
-    """Keep the given values; None leaves one as it is, and panes are merged by name. None when done."""
+def remember(places: Places, *, model: str | None = None, base_url: str | None = None) -> NotWritten | None:
+    """Keep the given values; None leaves one as it is. None when done."""
 
     def change(document: Document) -> None:
-        for key, value in (("model", model), ("base_url", base_url), ("theme", theme)):
+        for key, value in (("model", model), ("base_url", base_url)):
             if value is not None:
                 document[key] = value
-        if panes:
-            kept = document.get("panes")
-            document["panes"] = {**(kept if isinstance(kept, dict) else {}), **panes}
 
     return update_toml(places.state / "memory.toml", change)

@@ -38,9 +38,6 @@ class Conversation(TranscriptView):
             super().__init__()
             self.call_id = call_id
 
-    class CardOpened(CardMessage):
-        """A card was opened: its details are shown now."""
-
     class LogRequested(CardMessage):
         """Show the stderr lines written while this call ran."""
 
@@ -117,9 +114,6 @@ class Conversation(TranscriptView):
             self.keep_place()
         self._search.stale = True
         self._arrange()
-        item = transcript.entries[index].item
-        if opened and isinstance(item, CallItem):
-            self.post_message(self.CardOpened(item.key))
 
     def action_expand_all(self) -> None:
         """Open all cards, those to come too, or close them."""
@@ -192,14 +186,6 @@ class Conversation(TranscriptView):
             self._search.renew()
         if self._search.matches:
             self._go_to_match((self._search.at + step) % len(self._search.matches))
-
-    def next(self) -> None:
-        """To the next match."""
-        self.action_match(1)
-
-    def prev(self) -> None:
-        """To the previous match."""
-        self.action_match(-1)
 
     def emphasis(self, index: int, row: int) -> Sequence[tuple[int, int, Ink]]:
         pieces = self._search.in_row(index, row)

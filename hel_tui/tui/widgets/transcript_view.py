@@ -10,7 +10,6 @@ import threading
 from collections.abc import Collection, Sequence
 
 from textual.geometry import Region, Size
-from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.selection import Selection
 from textual.strip import Strip
@@ -35,13 +34,6 @@ class TranscriptView(ScrollView, can_focus=True):
 
     DEFAULT_CSS = CSS
     ALLOW_SELECT = True
-
-    class FollowChanged(Message):
-        """The view follows the end, or stopped to."""
-
-        def __init__(self, following: bool) -> None:
-            super().__init__()
-            self.following = following
 
     def __init__(self, detail: DetailFn, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -153,7 +145,6 @@ class TranscriptView(ScrollView, can_focus=True):
         if not following:
             last = len(self.transcript.entries) - 1
             self._mark = (max(last, 0), self.transcript.heights[last] if last >= 0 else 0)
-        self.post_message(self.FollowChanged(following))
 
     def on_resize(self) -> None:
         self._arrange()

@@ -11,7 +11,6 @@ from hel_tui.core.models import choose
 from hel_tui.core.models.choose import (
     Choice,
     Opened,
-    available,
     client_for,
     keys_found,
     list_models,
@@ -121,12 +120,6 @@ def test_an_unknown_provider_with_a_base_url_takes_a_variable_of_its_own_name() 
     assert choice.key == "m"
 
 
-def test_what_was_remembered_is_used_when_nothing_is_named() -> None:
-    choice = resolve(None, None, environ={}, keyring=no_keyring, remembered="ollama/qwen3")
-    assert choice.info is not None
-    assert choice.info.label == "ollama/qwen3"
-
-
 def test_keys_are_named_and_never_shown() -> None:
     environ = {"DEEPSEEK_API_KEY": "sk-secret", "OPENAI_API_KEY": "", "OTHER_API_KEY": "x"}
     assert keys_found(environ) == (("deepseek", "DEEPSEEK_API_KEY"),)
@@ -184,17 +177,6 @@ async def test_models_are_listed_for_a_picker() -> None:
     gone = await list_models(chosen("my/x", endpoint.url))
     assert gone.names == ()
     assert "could not be asked" in gone.problem
-
-
-async def test_a_picker_sees_every_provider_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with ScriptedModel(models=["a"]) as endpoint:
-
-        async def found() -> tuple[LocalEngine, ...]:
-            return (LocalEngine("ollama", endpoint.url, ("q",)),)
-
-        monkeypatch.setattr(choose, "find_local", found)
-        listings = await available({}, no_keyring)
-    assert [(one.provider, one.names) for one in listings] == [("ollama", ("q",))]
 
 
 # --------------------------------------------------------------------- opening
