@@ -139,12 +139,6 @@ class Host:
         supervisor = self._supervisors.get(name)
         return supervisor if supervisor is not None and supervisor.entry.transport == "stdio" else None
 
-    def stop_all(self) -> None:
-        """Stop all servers; each can be started again."""
-        for supervisor in self._supervisors.values():
-            if supervisor.entry.transport == "stdio":
-                supervisor.switch(False, resting="stopped")
-
     async def settled(self) -> None:
         """Wait until the first start of each server came to something: ready, failed, off or slow."""
         for supervisor in list(self._supervisors.values()):

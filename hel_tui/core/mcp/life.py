@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 import importlib
 import logging
-import sys
+import threading
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -43,6 +43,7 @@ NOISE_KEPT = 1000
 """Lines of noise that go to the log; more are counted only."""
 STDERR_TOLD = 20
 _CONNECTION = "hel_tui.core.mcp.connection"
+_sdk_loaded = threading.Event()
 
 
 @dataclass(slots=True)
@@ -259,11 +260,20 @@ class Life:
         elif hello.era == "stateless" and verdicts.ignores_probe(definition):
             await in_thread(lambda: verdicts.forget(definition), "hel-verdict")
 
+    @property
+    def is_wanted(self) -> bool:
+        """False once it is to end."""
+        return self._unwanted is None
+
     async def stop(self, why: str = "") -> None:
         """End it. `why` makes it a failure with that sentence."""
-        self._unwanted = why
+        self.give_up(why)
         if self.process is not None:
             await self.process.stop(self.ground.grace)
+
+    def give_up(self, why: str = "") -> None:
+        """It is to end: nothing it still tells matters. `stop` then ends it."""
+        self._unwanted = why
 
     def failure(self, fault: ServerFault) -> ServerFailure:
         """Everything known about how it failed."""
@@ -283,11 +293,20 @@ class Life:
 
 
 async def load_sdk() -> None:
-    """Import the SDK in a thread of its own: it takes a second or more, and the loop must go on."""
-    if _CONNECTION in sys.modules:
+    """Import the SDK in a thread of its own: it takes a second or more, and the loop must go on.
+
+    A module stands in `sys.modules` before it can be used, so only a finished import counts; who comes
+    meanwhile waits in a thread too.
+    """
+    if _sdk_loaded.is_set():
         return
     for name in ("client", "mcp", "httpx2"):
         logger = logging.getLogger(name)
         logger.addHandler(logging.NullHandler())
         logger.propagate = False  # what the SDK logs would land on the terminal
-    await in_thread(lambda: importlib.import_module(_CONNECTION), "hel-import-mcp")
+    await in_thread(_import_sdk, "hel-import-mcp")
+
+
+def _import_sdk() -> None:
+    importlib.import_module(_CONNECTION)
+    _sdk_loaded.set()

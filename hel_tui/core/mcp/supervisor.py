@@ -20,7 +20,7 @@ from hel_tui.core.mcp.logs import LINE_LENGTH, LogStore
 from hel_tui.core.mcp.patience import Backoff
 from hel_tui.core.mcp.starting import watch_start
 from hel_tui.core.mcp.status import Status
-from hel_tui.core.protocol import Event, Notice, Phase, ServerFailure, Severity
+from hel_tui.core.protocol import Event, Notice, ServerFailure, Severity
 from hel_tui.core.threads import in_thread
 
 if TYPE_CHECKING:
@@ -55,8 +55,6 @@ class Supervisor:
         self._wake = asyncio.Event()
         self._due = False
         """True when a start is asked for."""
-        self._resting: Phase = "off"
-        """The phase while it is not wanted."""
         self._closing = asyncio.Event()
         self._is_retired = False
         self._ready_at: float | None = None
@@ -91,14 +89,16 @@ class Supervisor:
         self.status.enter("restarting" if self._life is not None else "starting", "by hand")
         self._wake.set()
 
-    def switch(self, on: bool, resting: Phase = "off") -> None:
-        """Turn it on or off for this run."""
+    def switch(self, on: bool) -> None:
+        """Turn it on or off for this run. It is off at once, although its process may take a while to end."""
         if on:
             if self.status.phase in ("off", "stopped", "failed", "untrusted"):
                 self.restart()
             return
-        self._due, self._resting = False, resting
+        self._due = False
+        self._calls.close()
         self._end_life()
+        self._rest()
         self._wake.set()
 
     async def close(self) -> None:
@@ -129,6 +129,7 @@ class Supervisor:
 
     def _end_life(self, why: str = "") -> None:
         if self._life is not None:
+            self._life.give_up(why)
             self._background(self._life.stop(why))
 
     def _background(self, work: Coroutine[None, None, None]) -> None:
@@ -161,7 +162,7 @@ class Supervisor:
 
     def _rest(self) -> None:
         self._forget()
-        self.status.enter(self._resting)
+        self.status.enter("off", "stopping" if self._life is not None else "")
         self._settle()
 
     def _forget(self) -> None:
@@ -232,12 +233,13 @@ class Supervisor:
             self.status.enter("restarting" if self.entry.reconnect else "failed", "disconnected")
 
     def _slow(self, reason: str) -> None:
-        self.status.enter(self.status.phase, reason)
-        self._settle()
+        if self._life is not None and self._life.is_wanted:
+            self.status.enter(self.status.phase, reason)
+            self._settle()
 
     def _ready(self, hello: Hello, listing: Listing) -> None:
         life = self._life
-        if life is None or self._is_retired:
+        if life is None or not life.is_wanted or self._is_retired:
             return
         if self._watching is not None:
             self._watching.cancel()
@@ -256,13 +258,15 @@ class Supervisor:
         self._settle()
 
     def _relisted(self, listing: Listing) -> None:
-        if self._is_retired:
+        if self._is_retired or self._life is None or not self._life.is_wanted:
             return
         self._tell_change(self._offer(listing))
         if self.status.phase in ("ready", "degraded"):
             self.status.enter("ready", _cut(listing))
 
     def _not_relisted(self, why: str) -> None:
+        if self._life is None or not self._life.is_wanted:
+            return
         self.status.enter("degraded", f"the changed tool list could not be read: {why}")
 
     def _offer(self, listing: Listing) -> ListChange:

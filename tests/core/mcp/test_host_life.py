@@ -6,11 +6,17 @@ import asyncio
 import os
 import signal
 import sys
+import threading
 import time
+from pathlib import Path
 from typing import Any
 
+import pytest
+
+from hel_tui.core.mcp import life
 from hel_tui.core.mcp.clock import Clock
-from hel_tui.core.protocol import Closing
+from hel_tui.core.protocol import Closing, ServerChanged
+from hel_tui.core.vocabulary import Invocation
 from tests.core.mcp.conftest import runs, until
 
 
@@ -138,8 +144,10 @@ async def test_a_slow_start_can_be_switched_off(bench: Any) -> None:
     await bench.start("life:silent", startup_timeout=0.2)
     pid = bench.status().pid
     bench.host.switch("fix", False)
-    await until(lambda: bench.status().phase == "off")
+    assert bench.status().phase == "off"
+    await until(lambda: bench.status().reason == "")
     assert not runs(pid)
+    assert bench.phases() == ["starting", "off"]
 
 
 async def test_a_server_that_is_off_is_not_started_until_switched_on(bench: Any) -> None:
@@ -418,9 +426,42 @@ async def test_closing_during_a_start_leaves_nothing(bench: Any) -> None:
     assert not runs(pid)
 
 
-async def test_stopped_servers_can_be_started_again(bench: Any) -> None:
-    await bench.start("wire:ok")
-    bench.host.stop_all()
-    await until(lambda: bench.status().phase == "stopped")
+async def test_a_server_is_off_at_once_however_long_it_takes_to_end(bench: Any) -> None:
+    bench.options["grace"] = 1.0
+    await bench.start("life:stubborn")
+    tool, before = bench.tool(), len(bench.events)
+    bench.host.switch("fix", False)
+    assert (bench.status().phase, bench.status().reason) == ("off", "stopping")
+    assert not bench.host.catalogue.rows()
+    assert "is off. The call was not made" in (await tool.run({}, Invocation("id"))).text
+    await until(lambda: bench.status().reason == "")
+    told = [one.phase for one in bench.events[before:] if isinstance(one, ServerChanged)]
+    assert set(told) == {"off"}
+
+
+async def test_a_server_switched_on_while_it_ends_starts_again(bench: Any) -> None:
+    bench.options["grace"] = 0.5
+    await bench.start("life:stubborn")
+    pid = bench.status().pid
+    bench.host.switch("fix", False)
+    await asyncio.sleep(0)
     bench.host.switch("fix", True)
+    assert bench.status().phase == "restarting"
     await until(lambda: bench.status().phase == "ready")
+    assert bench.status().pid != pid and not runs(pid)
+
+
+async def test_servers_started_while_the_sdk_is_imported_wait_beside_the_loop(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "slow_sdk.py").write_text("import threading\ngate = threading.Event()\ngate.wait(30)\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(life, "_CONNECTION", "slow_sdk")
+    monkeypatch.setattr(life, "_sdk_loaded", threading.Event())
+    first = asyncio.create_task(life.load_sdk())
+    await until(lambda: hasattr(sys.modules.get("slow_sdk"), "gate"))
+    second = asyncio.create_task(life.load_sdk())
+    await asyncio.sleep(0.05)
+    assert not first.done() and not second.done()
+    sys.modules["slow_sdk"].gate.set()
+    await asyncio.gather(first, second)
