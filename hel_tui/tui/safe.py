@@ -1,20 +1,14 @@
 """The border for foreign text on the screen: what a server, a model or a file says, made safe to draw.
 
-`clean` is for reading, `reveal` for deciding (dialogs), `ForeignText` for widgets that take nothing else.
+`clean` is for reading, `reveal` for deciding (dialogs); widgets draw text as it is, never as markup.
 Not here: what a model is told, and masking of secrets.
 """
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from rich.cells import cell_len, split_graphemes
-
-from hel_tui.core.values import dataclass
-
-if TYPE_CHECKING:
-    from textual.content import Content
 
 STAND_IN = "\ufffd"
 NEWLINE_MARK = "↵"
@@ -120,27 +114,3 @@ def cut(text: str, width: int) -> str:
 def one_line(text: str, width: int) -> str:
     """Return foreign `text` cleaned, on one line, in at most `width` cells, cut with …."""
     return cut(clean(text[: max(width, 1) * 64], newlines=False), width)
-
-
-def plain(text: str, style: str = "") -> Content:
-    """Return foreign `text` as Textual content: cleaned, markup off, in one `style`."""
-    from textual.content import Content
-
-    return Content.styled(clean(text), style) if style else Content(clean(text))
-
-
-@dataclass(frozen=True, slots=True)
-class ForeignText:
-    """A foreign string that has been through the border: what widgets take instead of `str`."""
-
-    text: str
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "text", clean(self.text))
-
-    def __str__(self) -> str:
-        return self.text
-
-    def content(self, style: str = "") -> Content:
-        """The text for a Textual widget, markup off."""
-        return plain(self.text, style)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from hel_tui.tui.safe import ForeignText, clean, cut, is_clean, one_line, plain, reveal
+from hel_tui.tui.safe import clean, cut, is_clean, one_line, reveal
 
 CONTROLS = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\ud800-\udfff\u202a-\u202e\u2066-\u2069]")
 PIECES = [
@@ -128,15 +128,3 @@ def test_what_cannot_be_seen_is_revealed(text: str, shown: str) -> None:
 )
 def test_a_cut_counts_cells(text: str, width: int, shown: str) -> None:
     assert cut(text, width) == shown
-
-
-@pytest.mark.parametrize("text", ["[/]", "[red]x[/red]", "[@click=app.quit]x[/]", "[tag=value:", "list[int]"])
-def test_markup_is_text(text: str) -> None:
-    assert plain(text).plain == text
-    assert ForeignText(text).content("bold").plain == text
-
-
-def test_foreign_text_is_clean_from_the_start() -> None:
-    foreign = ForeignText("a\x1b]0;x\x07b")
-    assert str(foreign) == foreign.text == "ab"
-    assert foreign == ForeignText("ab")

@@ -57,10 +57,6 @@ class Configuration:
     problems: tuple[ConfigProblem, ...] = ()
     files: tuple[ConfigFile, ...] = ()
 
-    def file_of(self, entry: ServerEntry) -> ConfigFile | None:
-        """Return the parsed file that holds `entry`."""
-        return next((file for file in self.files if file.path == entry.file), None)
-
 
 @dataclass(frozen=True, slots=True)
 class _Source:
