@@ -283,6 +283,7 @@ class Session:
             platform=sys.platform,
             instructions=self._instructions,
             inventory=inventory,
+            inventory_budget=self._parts.inventory_budget,
         )
 
     def _from_host(self, event: p.Event) -> None:

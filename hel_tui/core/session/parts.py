@@ -61,6 +61,8 @@ class Parts:
     agent: Agent
     turn_over: Callable[[Path], None]
     """Begin a new session in this folder: record, saved files, approvals; servers stay."""
+    inventory_budget: int
+    """Tokens the list of server tools may take in the system prompt."""
     remarks: tuple[str, ...]
     """Sentences about settings and rules that could not be used."""
 
@@ -159,6 +161,7 @@ def assemble(
         caller=caller,
         agent=agent,
         turn_over=turn_over,
+        inventory_budget=loaded.settings.inventory_budget,
         remarks=(*map(str, loaded.notes), *policy.problems, *remark),
     )
 
