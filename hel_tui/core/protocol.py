@@ -180,6 +180,8 @@ class ApprovalQuestion:
     claims: tuple[str, ...] = ()
     """What the server says of the tool; never a ground for anything."""
     warnings: tuple[str, ...] = ()
+    redefined: str = ""
+    """Unified diff of what the tool says of itself against what was approved before; empty when the same."""
     session_rule: str = ""
     """The rule that `session` would add."""
     project_rule: str = ""

@@ -327,3 +327,11 @@ async def test_a_click_on_a_choice_decides_and_does_not_in_the_deaf_time():
         d.clock.now = time.monotonic() + SETTLE
         await d.until(lambda: d.core.answers())
         assert d.core.answers() == [p.ApprovalAnswer("deny")]
+
+
+async def test_what_changed_about_a_tool_is_shown_before_it_is_approved():
+    async with opened() as d:
+        await d.ask(approval(warnings=("The tool is not what was approved.",), redefined="-Looks up.\n+Sends."))
+        shown = screen_text(d.app)
+        for part in ("not what was approved", "compared with what was approved", "+Sends.", "-Looks up."):
+            assert part in shown

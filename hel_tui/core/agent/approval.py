@@ -17,6 +17,7 @@ from hel_tui.core.questions import Desk, question_id
 from hel_tui.core.threads import Writes
 from hel_tui.core.vocabulary import Json
 
+CHANGED = "The tool is not what was approved before, so that no longer counts. What changed is below."
 NOT_EXECUTED = "Not executed: the person stopped the turn."
 
 
@@ -98,7 +99,9 @@ class Approver:
             why = f"The person refused this call; it was not executed.{comment}"
             raise self._refused(checked, answer.decision, why)
         permitted = self._edited(checked, answer)
+        self._policy.saw(checked.tool)
         if permitted is not checked:
+            self._ledger.diff(card, await permitted.tool.preview(permitted.arguments))
             card.remarks.append("The person changed the arguments to: " + shown(permitted.arguments))
         elif answer.decision in ("session", "project"):
             rule = question.session_rule if answer.decision == "session" else question.project_rule
@@ -126,6 +129,7 @@ class Approver:
         tool, arguments = checked.tool, checked.arguments
         diff = await tool.preview(arguments)
         self._ledger.diff(card, diff)
+        redefined = self._policy.change(tool)
         return ApprovalQuestion(
             id=question_id(),
             call_id=checked.call_id,
@@ -135,7 +139,8 @@ class Approver:
             diff=diff,
             changed=changed_since(self._last.get((tool.server, tool.raw)), arguments),
             claims=tool.claims,
-            warnings=tool.warnings,
+            warnings=(CHANGED, *tool.warnings) if redefined else tool.warnings,
+            redefined=redefined,
             session_rule=self._policy.session_rule(tool, arguments),
             project_rule=self._policy.project_rule(tool, arguments),
         )

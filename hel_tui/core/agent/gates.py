@@ -35,6 +35,12 @@ class Policy(Protocol):
     def project_rule(self, tool: Tool, arguments: Json) -> str:
         """The rule an "always in this project" would write."""
 
+    def change(self, tool: Tool) -> str:
+        """A diff of what was approved of a tool and what it is now; empty when it is the same."""
+
+    def saw(self, tool: Tool) -> None:
+        """The person let the tool run as it is now."""
+
     def remember(self, rule: str, scope: Literal["session", "project", "user"], tool: Tool) -> str:
         """Add the rule; a sentence when it could not be saved, else ""."""
 

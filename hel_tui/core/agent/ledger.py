@@ -91,7 +91,7 @@ class Ledger:
 
     def diff(self, card: Card, diff: str) -> None:
         """What the call changes, for its card."""
-        if diff:
+        if diff != card.detail.diff:
             self._keep(card, replace(card.detail, diff=diff))
 
     def progress(self, card: Card) -> ProgressFn:

@@ -19,6 +19,7 @@ from hel_tui.core.store.atomic import Document, read_toml, update_toml
 from hel_tui.core.vocabulary import Tool
 
 FILE = "approvals.toml"
+MAX_TOLD = 16_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,8 @@ class Approval:
     """Hash of how the server is configured."""
     fingerprint: str = ""
     """Hash of the tool's definition."""
+    shown: str = ""
+    """What the tool said of itself, for a diff when that changes; bounded."""
 
 
 def fingerprint(tool: Tool) -> str:
@@ -41,6 +44,32 @@ def fingerprint(tool: Tool) -> str:
     said = {"d": definition.description, "s": definition.parameters, "c": list(tool.claims)}
     text = json.dumps(said, sort_keys=True, separators=(",", ":"), default=str)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def told(tool: Tool) -> str:
+    """Return what a tool says of itself as text for a diff, at most `MAX_TOLD` characters."""
+    definition = tool.definition
+    schema = json.dumps(definition.parameters, indent=2, sort_keys=True, ensure_ascii=False, default=str)
+    text = "\n".join((definition.description, "", *tool.claims, schema))
+    return text[:MAX_TOLD].encode("utf-8", "backslashreplace").decode()
+
+
+def approval_for(tool: Tool, rule: str, scope: RuleScope) -> Approval:
+    """Return the approval of a server's tool as it is now."""
+    return Approval(rule, scope, tool.server, tool.raw, tool.identity, fingerprint(tool), told(tool))
+
+
+def difference(before: Approval, tool: Tool) -> str:
+    """Return a unified diff of what a tool said when it was approved and says now; never empty."""
+    import difflib
+
+    if before.fingerprint == fingerprint(tool):
+        return "# the tool says the same as when it was approved; how its server is configured changed"
+    if not before.shown:
+        return "# what the tool said when it was approved was not kept"
+    then, now = before.shown.splitlines(), told(tool).splitlines()
+    lines = list(difflib.unified_diff(then, now, "approved", "now", lineterm="", n=2))
+    return "\n".join(lines) or f"# it differs beyond the first {MAX_TOLD} characters"
 
 
 class Approvals:
@@ -111,5 +140,5 @@ class Approvals:
             scope: RuleScope = "user" if row.get("scope") == "user" else "project"
             if scope == "project" and row.get("project") != self._project:
                 continue
-            names = ("server", "tool", "identity", "fingerprint")
+            names = ("server", "tool", "identity", "fingerprint", "shown")
             yield Approval(row["rule"], scope, *(str(row.get(name, "")) for name in names))

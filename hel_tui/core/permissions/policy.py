@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hel_tui.core.permissions.approvals import Approval, Approvals, fingerprint
+from hel_tui.core.permissions.approvals import Approval, Approvals, approval_for, difference, fingerprint
 from hel_tui.core.permissions.levels import Action, level_action, levels_that_may, levels_that_run
 from hel_tui.core.permissions.rules import (
     BadRule,
@@ -45,8 +45,6 @@ class Verdict:
     sentence: str
     rule: str | None = None
     """The rule that decided; None when the level did."""
-    is_changed: bool = False
-    """The tool was approved once, but it or its server is not what it was then."""
 
 
 class Policy:
@@ -65,6 +63,8 @@ class Policy:
         self.saved = ""
         """Folder of the session's saved results, which stays readable wherever it lies."""
         self._approvals = approvals
+        self._seen: dict[tuple[str, str], Approval] = {}
+        """Server tools the person let run in this session, as they were then."""
         self._rules = tuple(rules)
         self._environ = os.environ if environ is None else environ
 
@@ -93,6 +93,7 @@ class Policy:
         """A new session began: what was allowed for the old one is not any more."""
         self.saved = saved
         self._approvals.reload()
+        self._seen.clear()
 
     # ------------------------------------------------------------ one call
 
@@ -119,12 +120,11 @@ class Policy:
             )
         if rule := self._first("allow", tool, arguments):
             return Verdict("run", f"{name} is allowed by the rule `{rule.text}`.", rule.text)
-        approved, is_changed = self._approved(tool)
-        if approved:
+        if approved := self._approved(tool):
             return Verdict("run", f"{name} is allowed by the rule `{approved}`.", approved)
-        return self._by_level(by_level, tool, arguments, is_changed)
+        return self._by_level(by_level, tool, arguments)
 
-    def _by_level(self, action: Action, tool: Tool, arguments: Json, is_changed: bool) -> Verdict:
+    def _by_level(self, action: Action, tool: Tool, arguments: Json) -> Verdict:
         name, rule = _name(tool), exact_rule(tool, arguments)
         allow = f"an allow rule such as `{rule}`" if rule else "an allow rule"
         if action == "run" and tool.access == "execute" and tool.lacks_sandbox:
@@ -133,13 +133,12 @@ class Policy:
         if action == "run":
             return Verdict("run", f"{name} runs at access level {self.level}.")
         sentence = f"{name} needs approval at access level {self.level}"
-        if is_changed:
+        if self._outdated(tool) is not None:
             sentence += " (it was approved before, but it has changed since)"
         levels = " or ".join(levels_that_run(tool.access))
         return Verdict(
             "ask",
             f"{sentence}; level {levels} or {allow} would let it run unasked.",
-            is_changed=is_changed,
         )
 
     def _refused_by_level(self, name: str, tool: Tool) -> str:
@@ -154,16 +153,28 @@ class Policy:
                 return rule
         return None
 
-    def _approved(self, tool: Tool) -> tuple[str, bool]:
-        """Return the rule under which a server's tool was approved, and whether it changed since."""
+    def _approved(self, tool: Tool) -> str:
+        """Return the rule under which a server's tool was approved as it is now; empty when it was not."""
         held = self._approvals.held_for(tool.server, tool.raw) if tool.server else ()
-        if not held:
-            return "", False
-        now = (tool.identity, fingerprint(tool))
-        for approval in held:
-            if (approval.identity, approval.fingerprint) == now:
-                return approval.rule, False
-        return "", True
+        return next((approval.rule for approval in held if _is_as(approval, tool)), "")
+
+    def _outdated(self, tool: Tool) -> Approval | None:
+        """Return what was approved of a server's tool when that is not what it is now."""
+        if not tool.server:
+            return None
+        seen = self._seen.get((tool.server, tool.raw))
+        known = (seen,) if seen is not None else self._approvals.held_for(tool.server, tool.raw)
+        return known[-1] if known and not any(_is_as(approval, tool) for approval in known) else None
+
+    def change(self, tool: Tool) -> str:
+        """Return a diff of what was approved of the tool and what it is now; empty when it is the same."""
+        before = self._outdated(tool)
+        return difference(before, tool) if before is not None else ""
+
+    def saw(self, tool: Tool) -> None:
+        """The person let the tool run as it is now: from here on that is what it is compared with."""
+        if tool.server:
+            self._seen[tool.server, tool.raw] = approval_for(tool, "", "session")
 
     # -------------------------------------------------------------- always
 
@@ -189,12 +200,15 @@ class Policy:
             return self._approvals.add(Approval(rule, scope)) if is_about else self._foreign(rule, tool)
         if rule != exact_rule(tool, {}):
             return self._foreign(rule, tool)
-        return self._approvals.add(
-            Approval(rule, scope, tool.server, tool.raw, tool.identity, fingerprint(tool))
-        )
+        return self._approvals.add(approval_for(tool, rule, scope))
 
     def _foreign(self, rule: str, tool: Tool) -> str:
         return f"The rule `{rule}` was not added: it is not about {_name(tool)} alone."
+
+
+def _is_as(approval: Approval, tool: Tool) -> bool:
+    """Return whether the tool and its server are what they were when it was approved."""
+    return (approval.identity, approval.fingerprint) == (tool.identity, fingerprint(tool))
 
 
 def _name(tool: Tool) -> str:

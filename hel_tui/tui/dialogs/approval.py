@@ -107,6 +107,8 @@ class ApprovalDialog(Dialog):
         if lines:
             lines.append([])
         lines += self._argument_lines()
+        if q.redefined:
+            lines += [[], [(t("approval.redefined"), "warn")], *diff_lines(q.redefined)]
         if q.diff and self.edited is None:
             lines += [[], [(t("approval.diff"), "strong")], *diff_lines(q.diff)]
         if q.changed:

@@ -124,6 +124,7 @@ ENGLISH: dict[str, str] = {
     "approval.arguments_edited": "Arguments, edited by you",
     "approval.count": "{characters} characters, {lines} lines",
     "approval.no_arguments": "No arguments.",
+    "approval.redefined": "What the tool says of itself, compared with what was approved",
     "approval.diff": "What it would change",
     "approval.changed": "Arguments compared with the last call of this tool",
     "approval.comment_hint": "a word for the model; Enter keeps it",

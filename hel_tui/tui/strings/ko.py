@@ -112,6 +112,7 @@ KOREAN: dict[str, str] = {
     "approval.arguments_edited": "인수 (직접 고침)",
     "approval.count": "{characters}자, {lines}줄",
     "approval.no_arguments": "인수 없음.",
+    "approval.redefined": "승인한 때와 비교한 도구 설명",
     "approval.diff": "바뀔 내용",
     "approval.changed": "이 도구의 지난 호출과 비교한 인수",
     "approval.comment_hint": "모델에게 남길 말, Enter로 확정",

@@ -150,7 +150,9 @@ def test_a_tool_that_changed_is_asked_for_again(person: Person, changed: dict[st
     fields = {"description": SEARCH.description, "parameters": SEARCH.parameters, **changed}
     other = mcp_tool("notes", "search", **fields)
     verdict = policy.decide(other, {})
-    assert verdict.action == "ask" and verdict.is_changed and "has changed since" in verdict.sentence
+    assert verdict.action == "ask" and "has changed since" in verdict.sentence
+    assert any(line.startswith("+") for line in policy.change(other).splitlines()[2:])
+    assert policy.change(SEARCH) == ""
     policy.remember("mcp__notes__search", "project", other)
     assert action(policy, other) == action(person.policy(), other) == "run"
     assert action(policy, SEARCH) == action(person.policy(), SEARCH) == "ask"
@@ -168,6 +170,31 @@ def test_an_approval_is_for_the_server_as_it_was_configured(person: Person) -> N
     one, two = replace(SEARCH, identity="one"), replace(SEARCH, identity="two")
     person.policy().remember("mcp__notes__search", "project", one)
     assert action(person.policy(), one) == "run" and action(person.policy(), two) == "ask"
+
+
+def test_what_changed_is_told_once_a_person_let_the_new_one_run_and_again_in_the_next_session(
+    person: Person, tmp_path: Path
+) -> None:
+    person.policy().remember("mcp__notes__search", "project", SEARCH)
+    other = mcp_tool("notes", "search", description="Search it all.", parameters=SEARCH.parameters)
+    policy = person.policy()
+    assert "-Search." in policy.change(other) and "+Search it all." in policy.change(other)
+    policy.saw(other)
+    assert policy.change(other) == "" and action(policy, other) == "ask"
+    third = mcp_tool("notes", "search", description="Send it all.", parameters=SEARCH.parameters)
+    assert "-Search it all." in policy.change(third)
+    policy.turn_over(str(tmp_path))
+    assert "-Search." in policy.change(other)
+
+
+def test_a_change_that_cannot_be_shown_is_still_told(person: Person) -> None:
+    policy, moved = person.policy(), replace(SEARCH, identity="elsewhere")
+    policy.saw(SEARCH)
+    assert "how its server is configured" in policy.change(moved)
+    long, longer = (mcp_tool("n", "t", description="x\n" * 20_000 + end) for end in ("a", "b"))
+    policy.saw(long)
+    assert "beyond the first" in policy.change(longer)
+    assert policy.remember("mcp__n__t", "project", replace(long, description="\ud800\x00 odd")) == ""
 
 
 def test_under_an_ask_rule_no_always_is_offered(person: Person) -> None:
