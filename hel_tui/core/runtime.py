@@ -43,6 +43,9 @@ class Body(Protocol):
     def kill(self) -> None:
         """End every server at once; safe from any thread, never waits."""
 
+    def redact(self, text: str) -> str:
+        """`text` without the secrets this session knows and without what looks like one."""
+
     def log(self, server: str) -> LogWindow | None: ...
 
     def tools(self) -> tuple[ToolRow, ...]: ...
@@ -101,10 +104,17 @@ class Runtime:
         try:
             asyncio.run(self._run())
         except BaseException as error:
-            self._outbox.put(CoreFailed(report(error)))
+            self._outbox.put(CoreFailed(report(error, self._redact)))
             self.kill()
         finally:
             self._outbox.put(Stopped())
+
+    def _redact(self, text: str) -> str:
+        """What the body knows of secrets; the environment's and shapes when it never came to be."""
+        from hel_tui.core.store.redact import Redactor, secrets_in
+
+        text = Redactor(secrets_in(self._options.environ))(text)
+        return self._body.redact(text) if self._body is not None else text
 
     async def _run(self) -> None:
         loop = asyncio.get_running_loop()
@@ -159,17 +169,15 @@ class Runtime:
         return self._body.failure(server) if self._body is not None else None
 
 
-def report(error: BaseException) -> str:
-    """A readable account of a bug: where and what, without any variable's value or a credential."""
-    from hel_tui.core.store.redact import redact_shapes
-
+def report(error: BaseException, redact: Callable[[str], str]) -> str:
+    """A readable account of a bug: where and what, without a credential."""
     errors = _flat(error)
     parts = []
     for one in errors:
         frames = traceback.extract_tb(one.__traceback__)
         where = "\n".join(f"  {frame.filename}:{frame.lineno} in {frame.name}" for frame in frames)
         parts.append(f"{type(one).__name__}: {one}\n{where}")
-    return redact_shapes("\n\n".join(parts))
+    return redact("\n\n".join(parts))
 
 
 def _flat(error: BaseException) -> list[BaseException]:

@@ -213,3 +213,15 @@ def test_names_loaded_by_the_model_are_the_public_ones(run, project, env, model)
     text = ran.of("tool_result")[0]["text"]
     assert f"{LIST}: loaded" in text
     assert LOOKUP not in text or "unknown" in text
+
+
+def test_a_terminal_that_is_not_utf_8_gets_escapes_instead_of_a_traceback(
+    project: Path, env, model: ScriptedModel
+) -> None:
+    model.replies[:] = [call("read_file", {"path": "없다 ✓"}), say("다 됐다 ✓")]
+    plain = {**env, "PYTHONIOENCODING": "ascii"}
+    chosen = ("--model", "scripted/scripted", "--base-url", model.url)
+    ran = hel("run", "hi", "--no-mcp", *chosen, env=plain, cwd=project)
+    assert ran.status == 0, ran.err
+    assert "\\u2713" in ran.out and "\\uc5c6" in ran.err
+    assert "Traceback" not in ran.err

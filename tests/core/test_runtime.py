@@ -33,6 +33,9 @@ class Echo:
     def kill(self) -> None:
         self.killed.set()
 
+    def redact(self, text: str) -> str:
+        return text.replace("hunter2hunter2", "[hidden]")
+
     log = tools = call = failure = None  # type: ignore[assignment]
 
 
@@ -45,8 +48,8 @@ class Hanging(Echo):
 
 class Broken(Echo):
     async def run(self) -> None:
-        password = "hunter2"
-        raise RuntimeError("no way on" + password[:0])
+        password = "hunter2" * 2
+        raise RuntimeError(f"no way on with {password}")
 
 
 def runtime(body: type[Echo]) -> tuple[Runtime, list[Echo]]:
@@ -94,10 +97,20 @@ def test_a_crash_reaches_the_screen_as_a_report_without_values_and_then_the_end(
     core.start()
     events = events_until(core, Stopped)
     failure = next(event for event in events if isinstance(event, CoreFailed))
-    assert "RuntimeError: no way on" in failure.report
+    assert "RuntimeError: no way on with [hidden]" in failure.report
     assert "test_runtime.py" in failure.report
     assert "hunter2" not in failure.report
     assert bodies[0].killed.is_set()
+
+
+def test_a_crash_before_there_is_a_body_hides_what_the_environment_holds() -> None:
+    def build(options: Options, _emit: Callable[[Event], None]) -> Echo:
+        raise RuntimeError(f"no way in with {options.environ['APP_TOKEN']}")
+
+    core = Runtime(Options(Path.cwd(), environ={"APP_TOKEN": "plain words 77"}), build)
+    core.start()
+    failure = next(event for event in events_until(core, Stopped) if isinstance(event, CoreFailed))
+    assert "no way in" in failure.report and "plain words" not in failure.report
 
 
 def test_commands_after_the_end_are_dropped() -> None:

@@ -107,6 +107,10 @@ class Session:
         """End every server at once; safe from any thread."""
         self._parts.host.kill_all()
 
+    def redact(self, text: str) -> str:
+        """`text` without the secrets this session knows; safe from any thread."""
+        return self._parts.redactor(text)
+
     # ---------------------------------------------------------------- reading
 
     def log(self, server: str) -> p.LogWindow | None:

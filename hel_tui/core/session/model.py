@@ -17,10 +17,20 @@ from hel_tui.core.store.secrets import keyring_value
 class Model:
     """The model of one session: chosen at the start, switched by command."""
 
-    def __init__(self, options: Options, emit: Callable[[Event], None], default: tuple[str, str]) -> None:
+    def __init__(
+        self,
+        options: Options,
+        emit: Callable[[Event], None],
+        default: tuple[str, str],
+        hide: Callable[[str], None],
+        keyring: Callable[[str], str | None] = keyring_value,
+    ) -> None:
+        """`default` is (model, base URL) when none is named; `hide` hears keys that must not be shown."""
         self._options = options
         self._emit = emit
         self._default = default
+        self._hide = hide
+        self._keyring = keyring
         self.note = ""
         self.current: ChatModel | None = None
 
@@ -35,7 +45,7 @@ class Model:
             model,
             base_url,
             environ=self._options.environ,
-            keyring=keyring_value,
+            keyring=self._key,
         )
         if choice.model is None and self.current is not None:
             self._announce(choice.note)
@@ -45,6 +55,13 @@ class Model:
             await previous.aclose()
         self._announce(choice.note)
         return self.current.info.label if self.current is not None else ""
+
+    def _key(self, name: str) -> str | None:
+        """A key from the keyring, known as a secret before anything is done with it."""
+        value = self._keyring(name)
+        if value:
+            self._hide(value)
+        return value
 
     def _announce(self, note: str) -> None:
         self.note = note

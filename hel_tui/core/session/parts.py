@@ -154,7 +154,7 @@ def assemble(
         host=host,
         servers=Servers(options=options, places=places, host=host, desk=desk, emit=emit),
         policy=policy,
-        model=Model(options, emit, _default_model(loaded, places)),
+        model=Model(options, emit, _default_model(loaded, places), redactor.add),
         shell=Bash(workspace, options.environ, confined=False),
         ledger=ledger,
         writes=writes,

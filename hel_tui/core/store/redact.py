@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
@@ -60,11 +61,12 @@ class Redactor:
 
     def __init__(self, values: Iterable[str] = ()) -> None:
         self._values: tuple[str, ...] = ()
+        self._adding = threading.Lock()
         self.add(*values)
 
     def add(self, *values: str) -> None:
         """Know further secret values: also as they look in JSON and in a URL, and line by line."""
-        known = set(self._values)
+        known: set[str] = set()
         for value in values:
             for piece in {value, *value.splitlines()}:
                 known |= {
@@ -73,7 +75,9 @@ class Redactor:
                     json.dumps(piece)[1:-1],
                     quote(piece, safe="", errors="replace"),
                 }
-        self._values = tuple(sorted(value for value in known if len(value) >= MIN_SECRET))
+        with self._adding:  # servers and models bring theirs from several threads
+            known |= set(self._values)
+            self._values = tuple(sorted(value for value in known if len(value) >= MIN_SECRET))
 
     def known(self, text: str) -> str:
         """Return `text` without known values; shapes stay, so that source code stays what it is.
