@@ -21,6 +21,7 @@ from hel_tui.core.mcp.config import Configuration
 from hel_tui.core.mcp.entries import ServerEntry
 from hel_tui.core.mcp.faults import CallFault
 from hel_tui.core.mcp.host import Host
+from hel_tui.core.mcp.large import JsonText
 from hel_tui.core.mcp.results import to_outcome
 from hel_tui.core.permissions.trust import Review
 from hel_tui.core.protocol import Event, ServerChanged
@@ -119,6 +120,9 @@ async def _call(host: Host, args: argparse.Namespace) -> int:
         return _sorry(str(fault))
     failed = result.get("isError") is True
     if args.json:
+        structured = result.get("structuredContent")
+        if isinstance(structured, JsonText):
+            result["structuredContent"] = json.loads(structured)
         sys.stdout.write(json.dumps(result, indent=2) + "\n")
     else:
         with tempfile.TemporaryDirectory(prefix="hel-") as folder:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hel_tui.core.mcp.framing import TooLong
+from hel_tui.core.mcp.large import LARGE, JsonText, read_large
 from hel_tui.core.vocabulary import Json
 
 Id = int | str
@@ -75,6 +76,8 @@ def kind_of(value: Any) -> str:
 
 def clean_surrogates(value: Any) -> Any:
     """Return `value` with lone surrogates in its strings (keys too) replaced by U+FFFD."""
+    if isinstance(value, JsonText):
+        return value
     if isinstance(value, str):
         return _SURROGATES.sub("\ufffd", value)
     if isinstance(value, dict):
@@ -97,12 +100,19 @@ def parse_line(line: bytes | TooLong) -> list[Parsed]:
         return _too_long(line)
     text = line.decode("utf-8", "replace")
     try:
-        value = json.loads(text, parse_constant=_no_constant)
+        value = _read(text)
         if "\\ud" in text or "\\uD" in text:
             value = clean_surrogates(value)
     except (ValueError, RecursionError):
         return _rescue(text)
     return _messages(value, text)
+
+
+def _read(text: str) -> Any:
+    """Read JSON; a large structured result stays text. Raises ValueError and RecursionError."""
+    if len(text) > LARGE:
+        return read_large(text, ("result", "structuredContent"))
+    return json.loads(text, parse_constant=_no_constant)
 
 
 def _no_constant(_name: str) -> None:
@@ -172,7 +182,7 @@ def _rescue(text: str) -> list[Parsed]:
     start = text.find('{"jsonrpc"', 1)
     if start > 0:
         try:
-            value = json.loads(text[start:], parse_constant=_no_constant)
+            value = _read(text[start:])
         except (ValueError, RecursionError):
             pass
         else:

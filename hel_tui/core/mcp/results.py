@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Protocol
 
+from hel_tui.core.mcp.large import LARGE, JsonText, same_but_space
 from hel_tui.core.mcp.messages import kind_of
 from hel_tui.core.vocabulary import Json, Outcome
 
@@ -199,6 +200,8 @@ def _structured(value: Any, blocks: list[Any]) -> str:
     ]
     if any(_same(value, text) for text in texts):
         return ""
+    if isinstance(value, JsonText):
+        return str(value)
     return json.dumps(without_base64(value), ensure_ascii=False, default=str)
 
 
@@ -208,6 +211,10 @@ def _same(value: Any, text: str) -> bool:
         (only,) = value.values()
         if isinstance(only, str) and only.strip() and only in text:
             return True
+    if isinstance(value, JsonText):
+        return same_but_space(value, text)
+    if len(text) > LARGE:
+        return same_but_space(json.dumps(value, ensure_ascii=False), text)
     try:
         read = json.loads(text)
     except (ValueError, RecursionError):

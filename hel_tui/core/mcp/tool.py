@@ -18,6 +18,7 @@ from hel_tui.core.mcp.messages import clean_surrogates
 from hel_tui.core.mcp.naming import public_name
 from hel_tui.core.mcp.results import ResultFiles, fault_outcome, to_outcome
 from hel_tui.core.mcp.suspicion import suspicions
+from hel_tui.core.threads import in_thread
 from hel_tui.core.vocabulary import Access, Invocation, Json, Outcome, ProgressFn, ToolDefinition
 
 SUMMARY_LENGTH = 200
@@ -106,7 +107,7 @@ class McpTool:
             result = await self.call(self.raw, clean_surrogates(arguments), invocation.on_progress)
         except CallFault as fault:
             return fault_outcome(self.server, self.raw, fault.sentence, fault.told, self.files())
-        return to_outcome(self.server, self.raw, result, self.files())
+        return await in_thread(lambda: to_outcome(self.server, self.raw, result, self.files()), "hel-result")
 
 
 def summarise(arguments: Json) -> str:

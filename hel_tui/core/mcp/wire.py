@@ -26,9 +26,21 @@ from mcp_types import (
     JSONRPCResponse,
 )
 
-from hel_tui.core.mcp.framing import LineSplitter
-from hel_tui.core.mcp.messages import INTERNAL_ERROR, Answer, Ask, Id, Noise, Note, coerce_id, parse_line
+from hel_tui.core.mcp.framing import LineSplitter, TooLong
+from hel_tui.core.mcp.large import LARGE
+from hel_tui.core.mcp.messages import (
+    INTERNAL_ERROR,
+    Answer,
+    Ask,
+    Id,
+    Noise,
+    Note,
+    Parsed,
+    coerce_id,
+    parse_line,
+)
 from hel_tui.core.mcp.process import ServerProcess
+from hel_tui.core.threads import in_thread
 from hel_tui.core.vocabulary import Json, ProgressFn
 
 MOST_WAITING = 2000
@@ -100,11 +112,17 @@ class Wire:
             chunk = await self.process.stdout.read()
             lines = splitter.feed(chunk) if chunk else splitter.close()
             for line in lines:
-                for message in parse_line(line):
+                for message in await self._parsed(line):
                     await self._take(message)
             if not chunk:
                 return
             await asyncio.sleep(0)
+
+    async def _parsed(self, line: bytes | TooLong) -> list[Parsed]:
+        """What the line says; a large one is read beside the loop."""
+        if isinstance(line, bytes) and len(line) > LARGE:
+            return await in_thread(lambda: parse_line(line), "hel-large-answer")
+        return parse_line(line)
 
     async def _take(self, message: Answer | Ask | Note | Noise) -> None:
         match message:
