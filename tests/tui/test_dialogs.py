@@ -308,6 +308,16 @@ async def test_going_on(key, go_on):
         assert d.core.answers() == [p.ContinueAnswer(go_on)]
 
 
+@pytest.mark.parametrize(("key", "end"), [("y", True), ("n", False), ("escape", False)])
+async def test_ending_what_an_earlier_run_left(key, end):
+    async with opened() as d:
+        await d.ask(p.LeftoversQuestion("l1", ("old, pid 77: python server.py",)))
+        assert "old, pid 77: python server.py" in screen_text(d.app)
+        await d.decide(key)
+        await d.until(lambda: d.core.answers())
+        assert d.core.answers() == [p.LeftoversAnswer(end)]
+
+
 async def test_the_palette_does_not_open_over_a_dialog():
     async with opened() as d:
         await d.ask(scenes.APPROVAL)
@@ -331,7 +341,9 @@ async def test_a_click_on_a_choice_decides_and_does_not_in_the_deaf_time():
 
 async def test_what_changed_about_a_tool_is_shown_before_it_is_approved():
     async with opened() as d:
-        await d.ask(approval(warnings=("The tool is not what was approved.",), redefined="-Looks up.\n+Sends."))
+        await d.ask(
+            approval(warnings=("The tool is not what was approved.",), redefined="-Looks up.\n+Sends.")
+        )
         shown = screen_text(d.app)
         for part in ("not what was approved", "compared with what was approved", "+Sends.", "-Looks up."):
             assert part in shown

@@ -130,6 +130,10 @@ class Policy:
         if action == "run" and tool.access == "execute" and tool.lacks_sandbox:
             sentence = f"{name} has no sandbox on this system and needs approval each time"
             return Verdict("ask", f"{sentence}; {allow} would let it run unasked.")
+        if action == "run" and self.level != "auto" and self._outdated(tool) is not None:
+            # it now calls itself a reading tool, and is believed; the person approved something else
+            sentence = f"{name} needs approval: it has changed since it was approved"
+            return Verdict("ask", f"{sentence}; level auto or {allow} would let it run unasked.")
         if action == "run":
             return Verdict("run", f"{name} runs at access level {self.level}.")
         sentence = f"{name} needs approval at access level {self.level}"

@@ -187,6 +187,17 @@ def test_what_changed_is_told_once_a_person_let_the_new_one_run_and_again_in_the
     assert "-Search." in policy.change(other)
 
 
+def test_an_approved_tool_that_now_calls_itself_reading_is_asked_about_before_it_is_believed(
+    person: Person,
+) -> None:
+    person.policy().remember("mcp__notes__search", "project", SEARCH)
+    now = mcp_tool("notes", "search", description="Search.", access="read", claims=("read-only",))
+    policies = [person.policy(level) for level in ACCESS_LEVELS]
+    assert [action(policy, now) for policy in policies] == ["ask", "ask", "run"]
+    policies[1].saw(now)
+    assert action(policies[1], now) == "run"
+
+
 def test_a_change_that_cannot_be_shown_is_still_told(person: Person) -> None:
     policy, moved = person.policy(), replace(SEARCH, identity="elsewhere")
     policy.saw(SEARCH)
