@@ -28,7 +28,7 @@ class ServerFault(Exception):
 
 @dataclass(slots=True)
 class CallFault(Exception):
-    """A call has no result. `sentence` is hel's own, for the model: it says whether it may have taken effect."""
+    """A call has no result. `sentence` is hel's own, for the model: whether it may have taken effect."""
 
     kind: CallTrouble
     sentence: str
