@@ -211,14 +211,28 @@ class ContinueAnswer:
 
 
 @dataclass(frozen=True, slots=True)
+class LeftoversQuestion:
+    """Servers of an earlier run still run although their hel is gone: end them?"""
+
+    id: str
+    servers: tuple[str, ...]
+    """A line each: name, pid and masked command line."""
+
+
+@dataclass(frozen=True, slots=True)
+class LeftoversAnswer:
+    end: bool
+
+
+@dataclass(frozen=True, slots=True)
 class NotAnswered:
     """Nobody answered (headless, quitting, interrupted). Always means: not done."""
 
     why: str = ""
 
 
-Question = TrustQuestion | ApprovalQuestion | ContinueQuestion
-Answer = TrustAnswer | ApprovalAnswer | ContinueAnswer | NotAnswered
+Question = TrustQuestion | ApprovalQuestion | ContinueQuestion | LeftoversQuestion
+Answer = TrustAnswer | ApprovalAnswer | ContinueAnswer | LeftoversAnswer | NotAnswered
 
 Command = (
     Submit

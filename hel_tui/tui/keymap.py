@@ -117,6 +117,8 @@ ACTIONS: tuple[Action, ...] = (
     Action("trust.next", "tab", "next"),
     Action("continue.go_on", "y", "go_on"),
     Action("continue.end", "n,escape", "end"),
+    Action("leftovers.end", "y", "end"),
+    Action("leftovers.leave", "n,escape", "leave"),
 )
 
 _BY_ID = {action.id: action for action in ACTIONS}
@@ -128,6 +130,7 @@ ALLOWING = frozenset(
         "trust.once",
         "trust.remember",
         "continue.go_on",
+        "leftovers.end",
     }
 )
 _NEVER_ALLOWING = frozenset({"enter", "space", "escape", "tab", "backspace"})

@@ -24,6 +24,7 @@ from hel_tui.core.agent.turn import Ending
 from hel_tui.core.context.instructions import project_instructions
 from hel_tui.core.context.prompt import system_prompt
 from hel_tui.core.options import Options
+from hel_tui.core.session.leftovers import offer_leftovers
 from hel_tui.core.session.parts import Emit, assemble
 from hel_tui.core.store.memory import remember
 from hel_tui.core.vocabulary import UserMessage
@@ -74,6 +75,11 @@ class Session:
         self._instructions = project_instructions(self._options.project)
         if self._options.mcp:
             self._spawn(self._parts.servers.start())
+            self._spawn(
+                offer_leftovers(
+                    self._parts.host, self._parts.desk, self._emit, answerable=self._options.answerable
+                )
+            )
         self._spawn(self._choose_model())
         while not isinstance(command := await self._inbox.get(), p.Shutdown):
             try:

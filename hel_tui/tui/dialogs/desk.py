@@ -81,3 +81,7 @@ class Desk:
                 from hel_tui.tui.dialogs.go_on import ContinueDialog
 
                 return ContinueDialog(question, self.clock)
+            case p.LeftoversQuestion():
+                from hel_tui.tui.dialogs.leftovers import LeftoversDialog
+
+                return LeftoversDialog(question, self.clock)

@@ -59,6 +59,8 @@ ENGLISH: dict[str, str] = {
     "waiting.trust": "{n} servers of this project wait for your trust",
     "waiting.trust.one": "a server of this project waits for your trust",
     "waiting.continue": "{steps} steps done: go on?",
+    "waiting.leftovers": "{n} servers of an earlier run still run",
+    "waiting.leftovers.one": "a server of an earlier run still runs",
     "waiting.more": "(+{n})",
     "waiting.open": "{key} opens it",
     # prompt
@@ -142,6 +144,8 @@ ENGLISH: dict[str, str] = {
     "trust.program_changed": "the program changed since you approved it: {file}",
     "continue.title": "Go on?",
     "continue.text": "The model has taken {steps} steps. Let it take as many again?",
+    "leftovers.title": "End what an earlier hel left running?",
+    "leftovers.text": "These servers were started by a hel that ended without ending them.",
     "closing.title": "Closing servers…",
     "closing.nearly": "almost done",
     "closing.kill": "ends them at once",
@@ -207,6 +211,7 @@ ENGLISH: dict[str, str] = {
     "where.approval": "Approval dialog",
     "where.trust": "Trust dialog",
     "where.continue": "“Go on?” dialog",
+    "where.leftovers": "servers left running",
     "action.app.palette": "Command palette",
     "action.app.keys": "All keys",
     "action.app.servers": "Servers: the one that needs attention",
@@ -274,6 +279,8 @@ ENGLISH: dict[str, str] = {
     "action.trust.next": "Next server",
     "action.continue.go_on": "Go on",
     "action.continue.end": "End the turn",
+    "action.leftovers.end": "End the servers",
+    "action.leftovers.leave": "Leave them running",
     # short words for the bottom lines
     "short.prompt.send": "send",
     "short.prompt.newline": "newline",
@@ -320,4 +327,6 @@ ENGLISH: dict[str, str] = {
     "short.trust.next": "next",
     "short.continue.go_on": "go on",
     "short.continue.end": "end the turn",
+    "short.leftovers.end": "end them",
+    "short.leftovers.leave": "leave them",
 } | transcript.ENGLISH  # fmt: skip

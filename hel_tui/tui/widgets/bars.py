@@ -95,6 +95,8 @@ def question_text(question: p.Question) -> str:
             return t("waiting.trust", n=len(question.servers))
         case p.ContinueQuestion():
             return t("waiting.continue", steps=question.steps)
+        case p.LeftoversQuestion():
+            return t("waiting.leftovers", n=len(question.servers))
 
 
 class WaitingBar(Bar):
