@@ -183,10 +183,6 @@ class Catalogue:
         """The loaded tools that are on offer now, in the order they were loaded."""
         return tuple(self._tools[name] for name in self._loaded if name in self._tools)
 
-    def is_loaded(self, public: str) -> bool:
-        """True if this tool is loaded and on offer."""
-        return public in self._loaded and public in self._tools
-
     def load(self, names: Iterable[str]) -> tuple[LoadResult, ...]:
         """Load tools by public name; says for each name what became of it."""
         results = tuple(self._load(name) for name in names)

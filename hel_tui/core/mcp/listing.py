@@ -30,8 +30,6 @@ class ToolSpec:
     parameters: Json
     annotations: Json
     problem: str = ""
-    note: str = ""
-    """What was repaired in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,14 +85,13 @@ def _judge(item: Any, names: set[str]) -> ToolSpec:
     names.add(raw)
     description = item.get("description")
     annotations = item.get("annotations")
-    parameters, note, problem = _schema(item.get("inputSchema"))
+    parameters, problem = _schema(item.get("inputSchema"))
     return ToolSpec(
         raw=raw,
         description=description if isinstance(description, str) else "",
         parameters=parameters,
         annotations=annotations if isinstance(annotations, dict) else {},
         problem=problem,
-        note=note,
     )
 
 
@@ -110,25 +107,20 @@ def _refused(raw: str, problem: str) -> ToolSpec:
     return ToolSpec(raw, "", {}, {}, problem)
 
 
-def _schema(schema: Any) -> tuple[Json, str, str]:
-    """Return (schema to offer, what was repaired, why it cannot be offered)."""
-    empty: Json = {"type": "object", "properties": {}}
+def _schema(schema: Any) -> tuple[Json, str]:
+    """Return (schema to offer, with small repairs; why it cannot be offered)."""
     if schema is None:
-        return empty, "it has no inputSchema: taken as no arguments", ""
+        return {"type": "object", "properties": {}}, ""
     if not isinstance(schema, dict):
-        return {}, "", f"its inputSchema is {kind_of(schema)}, not an object"
+        return {}, f"its inputSchema is {kind_of(schema)}, not an object"
     kind = schema.get("type", "object")
     if isinstance(kind, list) and "object" in kind:
         kind = "object"
     if kind != "object":
-        return {}, "", f"its inputSchema describes {kind!r:.40}, not an object"
-    repaired, notes = dict(schema), []
-    if repaired.get("type") != "object":
-        repaired["type"] = "object"
-        notes.append("type: object added")
+        return {}, f"its inputSchema describes {kind!r:.40}, not an object"
+    repaired = {**schema, "type": "object"}
     if not isinstance(repaired.get("properties", {}), dict):
         if repaired["properties"]:
-            return {}, "", f"its properties are {kind_of(repaired['properties'])}, not an object"
+            return {}, f"its properties are {kind_of(repaired['properties'])}, not an object"
         repaired["properties"] = {}
-        notes.append("properties: empty list read as none")
-    return repaired, ", ".join(notes), ""
+    return repaired, ""

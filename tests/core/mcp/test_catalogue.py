@@ -121,7 +121,7 @@ def test_a_server_that_leaves_takes_its_tools_and_brings_them_back_loaded(catalo
     catalogue.remove("s")
     assert (catalogue.loaded(), catalogue.rows(), catalogue.inventory()) == ((), (), ())
     put(catalogue, "s", spec("a"))
-    assert catalogue.is_loaded("mcp__s__a")
+    assert [tool.raw for tool in catalogue.loaded()] == ["a"]
 
 
 def test_tools_of_always_load_servers_are_loaded_and_stay_so_in_a_new_conversation(

@@ -23,7 +23,7 @@ async def one(item: Any) -> ToolSpec:
 async def test_a_sound_schema_stays_as_it_is() -> None:
     schema = {"type": "object", "properties": {"a": {"anyOf": [True]}}, "x-own": [1]}
     spec = await one({"name": "t", "inputSchema": schema})
-    assert (spec.parameters, spec.note, spec.problem) == (schema, "", "")
+    assert (spec.parameters, spec.problem) == (schema, "")
 
 
 async def test_missing_parts_of_a_schema_are_filled_and_noted() -> None:
@@ -31,7 +31,7 @@ async def test_missing_parts_of_a_schema_are_filled_and_noted() -> None:
         spec = await one({"name": "t", "inputSchema": schema})
         assert spec.parameters["type"] == "object"
         assert spec.parameters.get("properties", {}) == {}
-        assert spec.note and not spec.problem
+        assert not spec.problem
     assert (await one({"name": "t"})).parameters == SCHEMA
 
 
