@@ -17,14 +17,15 @@ def show(configuration: Configuration, review: Review[ServerEntry], *, as_json: 
     rows = _rows(configuration, review)
     if as_json:
         sys.stdout.write(json.dumps(rows, indent=2) + "\n")
-    elif not rows:
+    elif not rows and not configuration.problems:
         sys.stdout.write("No servers are configured here. `hel help servers` says where they go.\n")
-    else:
+    elif rows:
         names = [printable(row["name"]) for row in rows]
         width = max(map(len, names))
         for row, name in zip(rows, names, strict=True):
             what = printable(row["command_line"] or row["url"] or "")
             sys.stdout.write(f"{name:<{width}}  {row['state']:<9}  {row['scope']:<12}  {what}\n")
+            sys.stdout.write(f"{'':<{width}}  {printable(row['file'])}\n")
             if row["reason"]:
                 sys.stdout.write(f"{'':<{width}}  {printable(row['reason'])}\n")
     errors = [problem for problem in configuration.problems if problem.severity == "error"]

@@ -27,6 +27,8 @@ from hel_tui.core.store.redact import redact_shapes
 from hel_tui.core.threads import in_thread
 
 STDIO_ONLY = "this version of hel speaks stdio only: start the server with a command, or use a bridge"
+HOLD = 2.0
+"""Seconds a notice of a first start waits for servers before it in name order."""
 PROBE_TIMEOUT = 10.0
 """Seconds a server may leave the probe of the stateless protocol unanswered."""
 
@@ -198,6 +200,8 @@ class Host:
 
     def _emit(self, name: str, event: Event) -> None:
         if isinstance(event, Notice) and name in self._held:
+            if not any(self._held.values()):
+                asyncio.get_running_loop().call_later(HOLD, self._let_out)
             self._held[name].append(event)
             self._release()
         else:
@@ -208,6 +212,12 @@ class Host:
         for name in sorted(self._held):
             if not self._supervisors[name].settled.is_set():
                 return
+            for notice in self._held.pop(name):
+                self._on_event(notice)
+
+    def _let_out(self) -> None:
+        """What was held long enough is told, in name order, although others are still starting."""
+        for name in sorted(name for name, notices in self._held.items() if notices):
             for notice in self._held.pop(name):
                 self._on_event(notice)
 

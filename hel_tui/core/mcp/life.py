@@ -92,6 +92,8 @@ class Life:
     """How the process ended by itself; empty when hel ended it."""
     stderr_bytes: int = 0
     """How much it has written to stderr: a sign of life."""
+    first_line: int = 0
+    """Where in the log this life begins."""
     noise: list[str] = field(default_factory=list)
     _launch: Launch | None = None
     _env_names: tuple[str, ...] = ()
@@ -119,6 +121,7 @@ class Life:
         self.resolved = find_command(launch, env)
         if self._unwanted is not None:
             return
+        self.first_line = self.log.end
         process = self.process = spawn(self.resolved, launch.args, env, launch.cwd)
         draining = asyncio.create_task(self._drain(process), name=f"mcp-stderr-{self.entry.name}")
         line = self.ground.mask(command_line(launch.command, launch.args))
@@ -287,7 +290,9 @@ class Life:
             cwd=str(launch.cwd) if launch is not None else "",
             env_names=self._env_names,
             exit=self.left,
-            stderr=tuple(self.log.tail(STDERR_TOLD, "stderr")) if self.process is not None else (),
+            stderr=tuple(self.log.tail(STDERR_TOLD, "stderr", self.first_line))
+            if self.process is not None
+            else (),
             noise=tuple(self.noise[:5]),
         )
 

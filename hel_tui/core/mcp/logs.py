@@ -70,12 +70,14 @@ class LogStore:
             high = min(stop - self._first, len(self._lines))
             return [LogLine(*self._lines[index]) for index in range(low, high)]
 
-    def tail(self, count: int, stream: Stream | None = None) -> list[str]:
-        """The newest `count` texts, of `stream` only if it is given, oldest first."""
+    def tail(self, count: int, stream: Stream | None = None, since: int = 0) -> list[str]:
+        """The newest `count` texts from line `since` on, of `stream` only if it is given, oldest first."""
         found: list[str] = []
         with self._lock:
+            number = self._first + len(self._lines)
             for _time, text, of in reversed(self._lines):
-                if len(found) == count:
+                number -= 1
+                if len(found) == count or number < since:
                     break
                 if stream is None or of == stream:
                     found.append(text)

@@ -113,3 +113,12 @@ def test_the_mirror_file_is_private_and_bounded(tmp_path: Path) -> None:
 
 def test_a_mirror_that_cannot_be_written_does_not_matter(tmp_path: Path) -> None:
     Mirror(tmp_path / "missing" / "s.log").write(["line"])
+
+
+def test_the_last_lines_of_one_run_leave_out_those_before_it() -> None:
+    log = LogStore()
+    log.append(["old one", "old two"], "stderr")
+    begins = log.end
+    log.append(["new"], "stderr")
+    assert log.tail(20, "stderr", begins) == ["new"]
+    assert log.tail(2, "stderr") == ["old two", "new"]

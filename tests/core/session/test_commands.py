@@ -242,3 +242,10 @@ def test_saved_results_go_to_the_session_that_is_open(play: Open, project: Path)
         ids = [driver.of(p.SessionStarted)[0].session_id, cleared.session_id]
         saved = [driver.core.call(result.call_id).saved for result in driver.results()]
     assert all(session in paths[0] for session, paths in zip(ids, saved, strict=True))
+
+
+def test_a_slow_server_does_not_hold_back_what_went_wrong_with_another(play: Open) -> None:
+    with play(servers={"a": "life:silent", "b": "life:exit-at-once"}, model=None, base_url=None) as driver:
+        driver.wait(lambda _: [e for e in driver.of(p.Notice) if e.source == "b"], "the notice about b")
+        states = [e for e in driver.of(p.ServerChanged) if e.name == "a"]
+        assert states[-1].phase == "starting" and "slow" not in states[-1].reason
