@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import difflib
 import re
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import field, replace
 from pathlib import Path
@@ -17,11 +16,17 @@ from typing import Any, Literal
 from hel_tui.core.protocol import ACCESS_LEVELS, AccessLevel
 from hel_tui.core.store.places import Places, project_settings
 from hel_tui.core.store.reading import Unreadable, read_plain
+from hel_tui.core.store.toml import BadToml, parse_toml
 from hel_tui.core.values import dataclass
 
 SettingsScope = Literal["user", "project"]
 LATER = ("loading", "naming", "on_list_changed")
 """Names kept for settings that this version does not have."""
+_NAMED = 10
+"""Unknown keys that are named; more are counted."""
+_SHOWN = 60
+"""Characters of a key that are shown."""
+_MOST = 10**9
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,12 +133,9 @@ def _read(path: Path, scope: SettingsScope, notes: list[SettingsNote]) -> tuple[
     if sentence:
         notes.append(SettingsNote(path, 0, sentence))
     try:
-        document = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        found = re.search(r"\(at line (\d+), column (\d+)\)", str(error))
-        line = int(found[1]) if found else 0
-        what = re.sub(r"\s*\(at .*\)$", "", str(error))
-        notes.append(SettingsNote(path, line, f"not read, it is not valid TOML: {what}."))
+        document = parse_toml(text)
+    except BadToml as bad:
+        notes.append(SettingsNote(path, bad.line, f"not read, {bad}."))
         return {}, RuleTexts(scope)
     values: dict[str, Any] = {}
     rules: dict[str, tuple[str, ...]] = {}
@@ -194,9 +196,11 @@ def _rules_of(
 def _unknown_sentence(unknown: list[str]) -> str:
     known = [*_READERS, "permissions.allow", "permissions.ask", "permissions.deny"]
     parts = []
-    for name in unknown:
-        near = difflib.get_close_matches(name, known, 1)
-        parts.append(f"`{name}`" + (f" (did you mean `{near[0]}`?)" if near else ""))
+    for name in unknown[:_NAMED]:
+        near = difflib.get_close_matches(name[:_SHOWN], known, 1)
+        parts.append(f"`{name[:_SHOWN]}`" + (f" (did you mean `{near[0]}`?)" if near else ""))
+    if len(unknown) > _NAMED:
+        parts.append(f"and {len(unknown) - _NAMED:,} more")
     return f"unknown and left out: {', '.join(parts)}."
 
 
@@ -233,8 +237,8 @@ def _texts(value: Any) -> tuple[str, ...]:
 
 
 def _positive(value: Any) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise _Bad("it must be a whole number above 0")
+    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= _MOST:
+        raise _Bad(f"it must be a whole number above 0, at most {_MOST:,}")
     return value
 
 

@@ -135,3 +135,23 @@ def test_only_plain_files_of_the_project_are_read(tmp_path: Path, places: Places
     (project / ".hel").symlink_to(tmp_path / "elsewhere")
     loaded = load_settings(project, places)
     assert loaded.settings == Settings() and ".hel is a link" in loaded.notes[0].sentence
+
+
+@pytest.mark.parametrize("line", ["max_steps = " + "9" * 5000, ".".join("a" * 15_000) + " = 1"])
+def test_a_file_that_would_break_the_reader_costs_only_itself(
+    tmp_path: Path, places: Places, line: str
+) -> None:
+    loaded = load(tmp_path, places, "max_steps = 7", line)
+    assert loaded.settings.max_steps == 7
+    assert [note.file.parent.name for note in loaded.notes] == [".hel"]
+
+
+def test_a_number_beyond_all_use_is_left_out(tmp_path: Path, places: Places) -> None:
+    loaded = load(tmp_path, places, "max_steps = 0x" + "f" * 9000)
+    assert loaded.settings.max_steps == 50 and "at most" in loaded.notes[0].sentence
+
+
+def test_ten_of_very_many_unknown_keys_are_named(tmp_path: Path, places: Places) -> None:
+    loaded = load(tmp_path, places, "".join(f"k{number} = 1\n" for number in range(5000)))
+    (note,) = loaded.notes
+    assert "`k9`, and 4,990 more." in note.sentence and "`k10`" not in note.sentence
