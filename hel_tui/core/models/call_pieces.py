@@ -1,6 +1,7 @@
 """Tool calls put together from the fragments of a stream, in whatever way a server numbers them.
 
-The rule: a known id means that call; a new id means a new call, even under a used index; without an id
+The rule: a known id means that call, unless a new index comes with a name (then ids are made unique at
+the end); a new id means a new call, even under a used index; without an id
 the index decides where it makes sense, else the fragment belongs to the current call. Id and name are
 set once. Not here: what a call may do, and whether its arguments fit a schema.
 """
@@ -23,6 +24,7 @@ class Draft:
     name: str = ""
     pieces: list[str] = field(default_factory=list)
     extra: Json = field(default_factory=dict)
+    indexed: bool = False
 
     @property
     def arguments(self) -> str:
@@ -54,6 +56,7 @@ class CallPieces:
         self._current = draft
         if isinstance(index, int):
             self._by_index[index] = draft
+            draft.indexed = True
         if id and not draft.id:
             draft.id = id
             self._by_id[id] = draft
@@ -68,9 +71,12 @@ class CallPieces:
     def _draft(self, id: str, index: int | None, name: str, arguments: Any) -> Draft:
         if id:
             known = self._by_id.get(id)
-            if known is not None:
-                return known
-            return self._new()
+            if known is None:
+                return self._new()
+            numbered = self._by_index.get(index) if index is not None else None
+            if numbered is not None:
+                return numbered if numbered.id == id else known
+            return self._new() if index is not None and name and known.indexed else known
         mapped = self._by_index.get(index) if index is not None else None
         if mapped is not None:
             if name:
@@ -105,13 +111,19 @@ class CallPieces:
         calls: list[ToolCall] = []
         extras: list[Json] = []
         lost: list[str] = []
+        given = {draft.id for draft in self._drafts}
+        used: set[str] = set()
         for draft in self._drafts:
             arguments = settled(draft.arguments)
             whole = _is_object(arguments) if draft.pieces else ended
             if not draft.name or (cut and not whole):
                 lost.append(draft.name or "a call without a name")
                 continue
-            calls.append(ToolCall(draft.id or new_id(), draft.name, arguments))
+            id = draft.id
+            if not id or id in used:
+                id = next(fresh for fresh in iter(new_id, None) if fresh not in given)
+            used.add(id)
+            calls.append(ToolCall(id, draft.name, arguments))
             extras.append(draft.extra)
         return calls, extras, lost
 

@@ -302,3 +302,22 @@ def test_no_shape_of_chunk_breaks_assembly(
 ) -> None:
     _, finish = assemble([*chunks, chunk(delta), chunk({"tool_calls": fragments})])
     assert isinstance(finish, Finish)
+
+
+def test_calls_of_one_id_under_different_indexes_stay_apart_and_get_ids_of_their_own() -> None:
+    fragments = [
+        {"index": at, "id": "same", "function": {"name": "look", "arguments": f'{{"n": {at}}}'}}
+        for at in range(200)
+    ]
+    _, finish = assemble([chunk({"tool_calls": [fragment]}) for fragment in fragments])
+    assert [call.arguments for call in finish.message.calls] == [f'{{"n": {at}}}' for at in range(200)]
+    assert len({call.id for call in finish.message.calls}) == 200
+
+
+def test_later_fragments_of_a_shared_id_follow_their_index() -> None:
+    heads = [{"index": at, "id": "same", "function": {"name": "look", "arguments": ""}} for at in (0, 1)]
+    rests = [
+        {"index": at, "id": "same", "function": {"arguments": text}} for at, text in enumerate((API, WORKER))
+    ]
+    _, finish = assemble([chunk({"tool_calls": fragments}) for fragments in (heads, rests)])
+    assert [call.arguments for call in finish.message.calls] == [API, WORKER]
