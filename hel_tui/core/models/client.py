@@ -32,6 +32,8 @@ FIRST_DELAY = 0.5
 """Seconds before the first retry; doubled each time, and up to a quarter more by chance."""
 LONGEST_WAIT = 60.0
 """Seconds of Retry-After that are waited for; with more, the person is told instead."""
+_COUNTED = 1e7
+"""Seconds from which a wished wait, which may be infinite, is not told as a number."""
 IDLE = 300.0
 """Seconds without a byte (comments count as bytes) before the endpoint is given up."""
 CONNECT = 10.0
@@ -259,7 +261,10 @@ class ChatClient:
         if not failure.passing or attempt > RETRIES:
             raise failure.fault from None
         if wait > LONGEST_WAIT:
-            text = f"{failure.fault.sentence} It asks to wait {round(wait)} seconds."
+            asked = (
+                f"to wait {round(wait)} seconds" if wait < _COUNTED else "for longer than hel waits"
+            )
+            text = f"{failure.fault.sentence} It asks {asked}."
             raise replace(failure.fault, sentence=text) from None
         backoff = FIRST_DELAY * 2.0 ** (attempt - 1)
         return float(max(backoff * (1 + self._chance() / 4), wait))

@@ -359,6 +359,16 @@ async def test_hours_are_not_waited_for() -> None:
     assert "7200 seconds" in fault.sentence
 
 
+@pytest.mark.parametrize("endless", ["1e999", "9" * 400])
+async def test_a_wait_without_end_is_not_waited_for(endless: str) -> None:
+    async def later(exchange: Exchange) -> None:
+        await exchange.answer(429, {"error": "busy"}, {"Retry-After": endless})
+
+    async with at(later) as (model, _):
+        with pytest.raises(ModelFault, match="asks for longer than hel waits"):
+            await parts_of(model)
+
+
 async def test_a_server_error_is_tried_four_times_in_all_with_doubling_waits() -> None:
     waits: list[float] = []
     async with at("500", waits=waits) as (model, endpoint):

@@ -128,3 +128,9 @@ def test_escapes_and_invisible_characters_are_taken_out() -> None:
 )
 def test_retry_after_is_seconds_or_a_date(value: str | None, seconds: float | None) -> None:
     assert retry_after(value, NOW) == seconds
+
+
+@pytest.mark.parametrize("value", ["1e999", "9" * 400, "inf"])
+def test_a_wait_without_end_is_longer_than_any_other(value: str) -> None:
+    wait = retry_after(value, NOW)
+    assert wait is not None and wait > 1e9
