@@ -8,9 +8,14 @@ from __future__ import annotations
 
 import difflib
 import json
+import math
 from typing import Any, NoReturn
 
 from hel_tui.core.vocabulary import Json
+
+MAX_DEPTH = 200
+"""Levels of objects and lists that arguments may be nested."""
+_TOO_DEEP = f"The arguments are nested more than {MAX_DEPTH} levels deep. The call was not executed."
 
 
 def parse_arguments(text: str) -> Json | str:
@@ -21,23 +26,55 @@ def parse_arguments(text: str) -> Json | str:
     if not text.strip():
         return {}
     try:
-        value: Any = json.loads(text, parse_constant=_refuse_constant)
+        value: Any = json.loads(text, parse_constant=_refuse_constant, parse_float=_finite)
     except json.JSONDecodeError as error:
         return (
             f"The arguments are not valid JSON: {error.msg} at line {error.lineno}, column {error.colno}. "
             "The call was not executed."
         )
-    except (ValueError, RecursionError) as error:
-        return f"The arguments are not valid JSON: {error}. The call was not executed."
+    except _Refused as refused:
+        return f"The arguments are not valid JSON: {refused}. The call was not executed."
+    except RecursionError:
+        return _TOO_DEEP
+    except ValueError:  # Python's limit on the digits of a whole number
+        return "A number in the arguments has too many digits. The call was not executed."
     if value is None:
         return {}
     if not isinstance(value, dict):
         return "The arguments must be a JSON object. The call was not executed."
+    if text.count("{") + text.count("[") > MAX_DEPTH and _is_deep(value):
+        return _TOO_DEEP
     return value
 
 
+class _Refused(ValueError):
+    """A value that no server could be sent; the text says which."""
+
+
 def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not JSON")
+    raise _Refused(f"{name} is not JSON")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if math.isinf(number):
+        raise _Refused(f"{text[:20]}{'…' if len(text) > 20 else ''} is too large a number")
+    return number
+
+
+def _is_deep(value: Any) -> bool:
+    """Whether `value` is nested more than MAX_DEPTH levels: what shows and checks it recurses."""
+    level = [value]
+    for _ in range(MAX_DEPTH):
+        level = [
+            inner
+            for outer in level
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+            if isinstance(inner, dict | list)
+        ]
+        if not level:
+            return False
+    return True
 
 
 def shown(arguments: Json) -> str:
