@@ -7,6 +7,7 @@ anything. Not here: the meaning of one entry (validation), trust (permissions.tr
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,12 +15,16 @@ from typing import Any, Literal
 
 from hel_tui.core.mcp import jsonc
 from hel_tui.core.mcp.entries import Scope, ServerEntry
-from hel_tui.core.mcp.validation import Invalid, judge
+from hel_tui.core.mcp.validation import Invalid, judge, named
 from hel_tui.core.store.expansion import expand_home
 from hel_tui.core.store.places import Places
 from hel_tui.core.store.reading import Unreadable, read_plain
 
 TOP_LEVEL = ("servers", "mcpServers")
+MAX_SERVERS = 500
+"""Servers one file may have; nobody writes that many by hand."""
+MAX_EQUAL = 10
+"""Entries of a file of which the same complaint is made one by one; further ones are counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,9 +129,18 @@ class _Loader:
             return self._problem(source, f"not read: {bad}")
         digest = hashlib.sha256(data).hexdigest()
         self._files.append(ConfigFile(source.path, source.scope, digest, data))
-        for key, servers in self._groups(source, parsed):
-            for name, raw in servers.items():
-                self._entry(source, parsed, key, name, raw)
+        entries = [
+            (key, name, raw) for key, servers in self._groups(source, parsed) for name, raw in servers.items()
+        ]
+        if len(entries) > MAX_SERVERS:
+            self._problem(source, f"it has {len(entries):,} servers; only the first {MAX_SERVERS} are read.")
+        said: Counter[str] = Counter()
+        for key, name, raw in entries[:MAX_SERVERS]:
+            self._entry(source, parsed, key, name, raw, said)
+        for sentence, times in said.items():
+            if times > MAX_EQUAL:
+                more = f"{times - MAX_EQUAL:,} more entries of this file: {sentence}"
+                self._problem(source, more, severity="note")
         return None
 
     def _groups(self, source: _Source, parsed: jsonc.Parsed) -> Iterable[tuple[str, dict[str, Any]]]:
@@ -134,7 +148,7 @@ class _Loader:
         top = parsed.value
         if not isinstance(top, dict):
             return self._problem(source, "not read: the file must hold an object with `mcpServers` in it.")
-        unknown = [f"`{key[:60]}`" for key in top if key not in (*TOP_LEVEL, "$schema")]
+        unknown = named([f"`{key[:60]}`" for key in top if key not in (*TOP_LEVEL, "$schema")])
         if unknown and not any(key in top for key in TOP_LEVEL):
             return self._problem(source, f"no `mcpServers` or `servers` in it, only {', '.join(unknown)}.")
         if unknown:
@@ -146,7 +160,11 @@ class _Loader:
                 line, column = parsed.place((key,))
                 self._problem(source, f"line {line}, column {column}: `{key}` must be an object.")
                 continue
-            for name in sorted(seen & servers.keys()):
+            twice = sorted(seen & servers.keys())
+            if len(twice) > MAX_EQUAL:
+                more = len(twice) - MAX_EQUAL
+                self._problem(source, f"{more:,} more are given twice, left out in `{key}`.", severity="note")
+            for name in twice[:MAX_EQUAL]:
                 line, column = parsed.place((key, name))
                 self._problem(
                     source, f"line {line}, column {column}: also in `{TOP_LEVEL[0]}`, left out here.", name
@@ -155,13 +173,21 @@ class _Loader:
             seen |= servers.keys()
         return None
 
-    def _entry(self, source: _Source, parsed: jsonc.Parsed, key: str, name: str, raw: Any) -> None:
+    def _entry(
+        self, source: _Source, parsed: jsonc.Parsed, key: str, name: str, raw: Any, said: Counter[str]
+    ) -> None:
         try:
             judged = judge(name, raw, source.scope, source.path, source.default_cwd)
         except Invalid as invalid:
+            said[str(invalid)] += 1
+            if said[str(invalid)] > MAX_EQUAL:
+                return None
             line, column = parsed.place((key, name, *invalid.field))
             return self._problem(source, f"line {line}, column {column}: {invalid}", name)
         for note in judged.notes:
+            said[note] += 1
+            if said[note] > MAX_EQUAL:
+                continue
             line, _ = parsed.place((key, name))
             self._problem(source, f"line {line}: {note}", name, severity="note")
         if name in self._winners:

@@ -49,6 +49,10 @@ _KNOWN = frozenset(
 _APPROVING = frozenset(("autoapprove", "alwaysallow", "auto_approve", "always_allow", "trust", "autoallow"))
 
 
+_NAMED = 10
+"""Unknown keys that are named; more are counted."""
+
+
 @dataclass(frozen=True, slots=True)
 class Judged:
     """A valid entry and remarks on it."""
@@ -76,6 +80,12 @@ def server_name_problem(name: str) -> str:
     if "__" in name:
         return f'the server name "{name}" must not contain "__": it divides server and tool.'
     return ""
+
+
+def named(words: list[str]) -> list[str]:
+    """The first ten of `words`, and how many more there are."""
+    more = len(words) - _NAMED
+    return [*words[:_NAMED], f"and {more:,} more"] if more > 0 else words
 
 
 def judge(name: str, raw: Any, scope: Scope, file: Path, default_cwd: Path) -> Judged:
@@ -166,17 +176,16 @@ def _remarks(entry: ServerEntry, raw: dict[str, Any]) -> list[str]:
     approving = [key for key in raw if key.lower() in _APPROVING]
     if approving:
         notes.append(f"{_listed(approving)} never counts as approval; hel asks by its own rules.")
-    unknown = []
-    for key in raw:
-        if key in _KNOWN or key in approving:
-            continue
+    strange = [key for key in raw if key not in _KNOWN and key.lower() not in _APPROVING]
+    unknown = [f"`{key[:60]}`" for key in strange]
+    for at, key in enumerate(strange[:_NAMED]):
         near = difflib.get_close_matches(key.lower().replace("-", "_"), _KNOWN, 1, 0.8)
-        unknown.append(f"`{key[:60]}`" + (f" (did you mean `{near[0]}`?)" if near else ""))
+        unknown[at] += f" (did you mean `{near[0]}`?)" if near else ""
     tools = raw.get("tools")
     if isinstance(tools, dict):
-        unknown += [f"`tools.{key}`" for key in tools if key not in ("include", "exclude")]
+        unknown += [f"`tools.{key[:60]}`" for key in tools if key not in ("include", "exclude")]
     if unknown:
-        notes.append(f"unknown and left out: {', '.join(unknown)}.")
+        notes.append(f"unknown and left out: {', '.join(named(unknown))}.")
     if later := [key for key in _LATER if raw.get(key)]:
         notes.append(f"{_listed(later)} not in this version: left out.")
     if entry.scope == "project":

@@ -361,3 +361,32 @@ def test_a_key_that_this_version_does_not_act_on_makes_a_note(at: Setting, key: 
 def test_a_key_that_switches_off_what_is_not_there_needs_no_note(at: Setting) -> None:
     at.one({**GOOD, "sampling": False, "elicitation": False, "watch": []})
     assert at.load().problems == ()
+
+
+def test_a_file_of_endless_servers_is_read_in_part_and_says_so_once(tmp_path: Path) -> None:
+    setting = Setting(tmp_path)
+    setting.write("dot", {"mcpServers": {f"s{at}": GOOD for at in range(20_000)}})
+    loaded = setting.load()
+    assert len(loaded.entries) == 500
+    (problem,) = loaded.problems
+    assert problem.sentence == "it has 20,000 servers; only the first 500 are read."
+
+
+def test_one_complaint_about_many_entries_is_counted_after_ten(tmp_path: Path) -> None:
+    setting = Setting(tmp_path)
+    setting.write("dot", {"mcpServers": {f"s{at}": {**GOOD, "zzz": 1} for at in range(300)}})
+    loaded = setting.load()
+    assert len(loaded.entries) == 300 and len(loaded.problems) == 11
+    assert loaded.problems[-1].sentence == "290 more entries of this file: unknown and left out: `zzz`."
+    setting.write("dot", {"mcpServers": {f"s{at}": 5 for at in range(300)}})
+    loaded = setting.load()
+    assert len(loaded.problems) == 11 and loaded.problems[-1].sentence.startswith("290 more entries")
+
+
+def test_ten_of_very_many_unknown_keys_are_named(tmp_path: Path) -> None:
+    setting = Setting(tmp_path)
+    keys = {f"k{at}": 1 for at in range(20_000)}
+    setting.write("dot", {"mcpServers": {"a": GOOD | keys}, **keys})
+    top, entry = setting.load().problems
+    assert "and 19,990 more" in top.sentence and len(top.sentence) < 200
+    assert "and 19,990 more" in entry.sentence and len(entry.sentence) < 200
