@@ -261,9 +261,7 @@ class ChatClient:
         if not failure.passing or attempt > RETRIES:
             raise failure.fault from None
         if wait > LONGEST_WAIT:
-            asked = (
-                f"to wait {round(wait)} seconds" if wait < _COUNTED else "for longer than hel waits"
-            )
+            asked = f"to wait {round(wait)} seconds" if wait < _COUNTED else "for longer than hel waits"
             text = f"{failure.fault.sentence} It asks {asked}."
             raise replace(failure.fault, sentence=text) from None
         backoff = FIRST_DELAY * 2.0 ** (attempt - 1)
