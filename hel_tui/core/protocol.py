@@ -140,7 +140,7 @@ class ServerClaim:
     """What the command resolves to on PATH; empty when it does not (or for a URL)."""
     cwd: str = ""
     env: tuple[tuple[str, str], ...] = ()
-    """(name, masked value)."""
+    """(name, value); dots in the place of a credential."""
     risks: tuple[str, ...] = ()
     changed: str = ""
     """A unified diff against the definition that was approved; empty at first sight."""

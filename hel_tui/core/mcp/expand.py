@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 
 from hel_tui.core.mcp.entries import Launch, ServerEntry, Unset
 from hel_tui.core.store.expansion import expand, expand_home
+from hel_tui.core.store.lookup import start_folder
 from hel_tui.core.store.secrets import keyring_value
 
 
@@ -38,7 +39,7 @@ def expand_launch(
     written = fill(entry.cwd)
     if unset:
         return Unset(tuple(unset))
-    cwd = entry.default_cwd / expand_home(written, environ)
+    cwd = start_folder(written, entry.default_cwd, environ)
     if "/" in command:
         command = os.path.normpath(cwd / command)
     return Launch(command, args, env, cwd)

@@ -6,11 +6,11 @@ Not here: starting it (process), expanding variables (expand).
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Mapping
 
 from hel_tui.core.mcp.entries import Launch
 from hel_tui.core.mcp.faults import ServerFault
+from hel_tui.core.store.lookup import find_program, search_path
 
 BASE_NAMES = frozenset(
     {
@@ -22,8 +22,6 @@ BASE_NAMES = frozenset(
 )
 """What a server needs of the person's environment; nothing that holds a key."""
 BASE_PREFIXES = ("LC_", "XDG_")
-
-DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
 
 
 def child_environment(launch: Launch, environ: Mapping[str, str]) -> dict[str, str]:
@@ -45,14 +43,13 @@ def find_command(launch: Launch, env: Mapping[str, str]) -> str:
             raise ServerFault("find", f"no such file: {command} (looked at {path})", lasting=True)
         if path.is_dir() or not os.access(path, os.X_OK):
             raise ServerFault("find", f"{path} is not an executable file", lasting=True)
-        return os.path.normpath(path)
-    searched = env.get("PATH") or DEFAULT_PATH
-    found = shutil.which(command, path=searched)
-    if found is None:
+    searched = search_path(env)
+    found = find_program(command, launch.cwd, searched)
+    if not found:
         raise ServerFault(
             "find",
             f"not found on PATH: {command}. "
             f"Give its absolute path as command, or set PATH in the entry's env. Searched: {searched}",
             lasting=True,
         )
-    return os.path.normpath(launch.cwd / found)
+    return found

@@ -7,23 +7,18 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
+import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
 from hel_tui.core.permissions.programs import program_hashes
 from hel_tui.core.permissions.risks import command_risks, url_risks
+from hel_tui.core.permissions.shown import Unfilled, shown_variable, shown_words
 from hel_tui.core.protocol import ServerClaim
 from hel_tui.core.store.expansion import expand, expand_home
-from hel_tui.core.store.redact import (
-    MARK,
-    command_line,
-    looks_like_secret,
-    mask_value,
-    masked_words,
-    redact_shapes,
-)
+from hel_tui.core.store.lookup import find_program, search_path, start_folder
+from hel_tui.core.store.redact import MARK, looks_like_secret, mask_value, redact_shapes
 from hel_tui.core.vocabulary import Json
 
 
@@ -67,36 +62,39 @@ def claim(entry: Claimed, project: Path, environ: Mapping[str, str]) -> tuple[Se
     """Return what to show of `entry`, and the hashes of the programs it names inside the project.
 
     The command line is as written, so that variables are seen; what it resolves to and the risks are told
-    with variables filled in.
+    with variables filled in, secret ones excepted.
     """
 
     def fill(text: str) -> str:
         return expand(text, environ)[0]
 
-    cwd = Path(os.path.normpath(entry.default_cwd / expand_home(fill(entry.cwd), environ)))
+    unfilled = Unfilled(" ".join((entry.command, *entry.args, entry.cwd, *dict(entry.env).values())), environ)
+    cwd = start_folder(fill(entry.cwd), entry.default_cwd, environ)
     env = tuple((name, fill(value)) for name, value in entry.env)
     if entry.url:
         risks, programs, resolved = url_risks(fill(entry.url)), {}, ""
     else:
         command, args = expand_home(fill(entry.command), environ), tuple(fill(arg) for arg in entry.args)
-        path = dict(env).get("PATH") or environ.get("PATH", os.defpath)
-        resolved = shutil.which(str(cwd / command) if "/" in command else command, path=path) or ""
-        programs = program_hashes(command, args, cwd, project)
+        resolved = find_program(command, cwd, search_path({**environ, **dict(env)}))
+        programs = program_hashes(resolved or command, args, cwd, project)
         risks = command_risks(command, args, env, cwd, project)
-    risks = (*_liberties(entry), *risks)
+    risks = (*_liberties(entry), *map(unfilled, risks))
     if project == Path(os.path.realpath(expand_home("~", environ))):
         risks = ("this is your home folder, not a project: its file is not part of a repository", *risks)
     shown = ServerClaim(
         entry.name,
         entry.scope,
         str(entry.file),
-        redact_shapes(entry.url) if entry.url else command_line(entry.command, entry.args),
-        resolved,
-        "" if entry.url else str(cwd),
-        tuple((name, mask_value(value)) for name, value in (*entry.env, *entry.headers)),
+        redact_shapes(entry.url) if entry.url else shlex.join(shown_words((entry.command, *entry.args))),
+        unfilled(resolved),
+        "" if entry.url else unfilled(str(cwd)),
+        (
+            *((name, shown_variable(name, value)) for name, value in entry.env),
+            *((name, mask_value(value)) for name, value in entry.headers),
+        ),
         risks,
     )
-    return shown, programs
+    return shown, {unfilled(path): digest for path, digest in programs.items()}
 
 
 def _liberties(entry: Claimed) -> Iterator[str]:
@@ -108,8 +106,22 @@ def _liberties(entry: Claimed) -> Iterator[str]:
 
 
 def masked_definition(entry: Claimed) -> str:
-    """Return the definition as pretty JSON with credentials masked: kept for the diff at the next change."""
-    return json.dumps(_masked(entry.definition), indent=2, ensure_ascii=False)
+    """Return the definition as pretty JSON, masked as the claim is: kept for the diff at the next change."""
+    shown = {key: _shown(entry, key, value) for key, value in entry.definition.items()}
+    return json.dumps(shown, indent=2, ensure_ascii=False)
+
+
+def _shown(entry: Claimed, key: str, value: Any) -> Any:
+    match key:
+        case "command" | "cwd":
+            return value
+        case "args":
+            return shown_words((entry.command, *entry.args))[1:]
+        case "env" if isinstance(value, dict):
+            written = dict(entry.env)
+            return {name: shown_variable(name, written.get(name, "")) for name in value}
+        case _:
+            return _masked(value)
 
 
 def _masked(value: Any, name: str = "") -> Any:
@@ -118,6 +130,5 @@ def _masked(value: Any, name: str = "") -> Any:
     if isinstance(value, dict):
         return {key: _masked(item, key) for key, item in value.items()}
     if isinstance(value, list):
-        texts = all(isinstance(item, str) for item in value)
-        return masked_words(value) if texts else [_masked(item) for item in value]
+        return [_masked(item) for item in value]
     return value

@@ -32,9 +32,21 @@ _INSTALLERS: Mapping[str, frozenset[str]] = {
 }
 """Programs that fetch code from the network, with the sub-commands that do (none: always)."""
 _REPLACING = re.compile(
-    r"(?:LD_PRELOAD|LD_LIBRARY_PATH|LD_AUDIT|DYLD_\w+|NODE_OPTIONS|NODE_PATH|PYTHONPATH|PYTHONSTARTUP"
-    r"|PYTHONHOME|BASH_ENV|ENV|PATH|PERL5OPT|PERL5LIB|RUBYOPT|RUBYLIB|GIT_SSH_COMMAND|JAVA_TOOL_OPTIONS)"
+    r"LD_\w+|DYLD_\w+|GCONV_PATH|LOCPATH|GLIBC_TUNABLES|PATH|HOME|XDG_\w+|SHELL|IFS|ENV|BASH_\w+.*|PS4|ZDOTDIR"
+    r"|PROMPT_COMMAND|NODE_(?:OPTIONS|PATH|EXTRA_CA_CERTS|REPL_EXTERNAL_MODULE|TLS_REJECT_UNAUTHORIZED)"
+    r"|npm_config_.*|(?:YARN|PNPM|BUN|DENO|COREPACK|NVM|VOLTA)_(?!\w*TOKEN)\w+|PYTHON\w+|PIP_\w+|PIPX_\w+"
+    r"|UV_(?!PUBLISH_)\w+|VIRTUAL_ENV|CONDA_(?!TOKEN)\w+|POETRY_(?!PYPI_TOKEN)\w+|PERL\w*|RUBY\w+|GEM_(?:HOME|PATH)"
+    r"|BUNDLE_(?:GEMFILE|PATH|APP_CONFIG)|GIT_(?:CONFIG|SSH|EXEC|EDITOR|ASKPASS|TEMPLATE|DIR|WORK|PAGER|PROXY"
+    r"|EXTERNAL|SEQUENCE)\w*|SSH_ASKPASS|SUDO_ASKPASS|(?:EDITOR|VISUAL|PAGER|BROWSER|LESSOPEN|LESSCLOSE|MANPAGER)"
+    r"|(?:_JAVA|JDK_JAVA|JAVA_TOOL|JAVA|MAVEN|GRADLE|SBT|CATALINA)_OPT\w*|JAVA_HOME|CLASSPATH|GO(?:PROXY|FLAGS|PATH"
+    r"|ROOT|ENV|TOOLCHAIN|NOSUMDB|SUMDB|PRIVATE|INSECURE|BIN)|CARGO_(?!REGISTRY_TOKEN)\w+|RUST(?:C|DOC|UP)\w*"
+    r"|DOTNET_\w+|CORECLR_\w+|COMPLUS_\w+|LUA_\w+|PHPRC|PHP_INI_SCAN_DIR|R_(?:PROFILE|ENVIRON|HOME|LIBS)\w*"
+    r"|DOCKER_(?:HOST|CONFIG|CONTEXT)|KUBECONFIG|OPENSSL_(?:CONF|MODULES|ENGINES)|SSL_CERT_\w+|\w+_CA_BUNDLE"
+    r"|MAKEFLAGS|CC|CXX|\w+_INDEX_URL|\w+_REGISTRY(?:_URL)?",
+    re.IGNORECASE,
 )
+"""Variables that decide which program, library, option or package a process ends up running."""
+_PROXY = re.compile(r"(?:\w+_)?PROXY", re.IGNORECASE)
 _DELETES = re.compile(r"\brm\s+(?:-\w+\s+)*-\w*[rRf]|\bmkfs|\bdd\s+if=|\bshred\b")
 _PIPED = re.compile(r"\b(?:curl|wget|fetch)\b[^|]{0,2000}\|\s*(?:sudo\s+)?(?:\S*/)?(?:ba|z|da)?sh\b")
 _SENSITIVE = re.compile(r"(?:^|/)\.(?:ssh|aws|gnupg|kube|docker|netrc|config/gcloud)(?:/|$)")
@@ -60,7 +72,11 @@ def command_risks(
     if _PIPED.search(line) or (re.search(r"\b(?:curl|wget)\b", line) and "$(" in line):
         risks.append("runs what it downloads: curl | sh")
     risks += _installers(names)
-    risks += [f"the variable {name} changes which code runs" for name, _ in env if _REPLACING.fullmatch(name)]
+    for name, _ in env:
+        if _PROXY.fullmatch(name):
+            risks.append(f"the variable {name} changes where it fetches from")
+        elif _REPLACING.fullmatch(name):
+            risks.append(f"the variable {name} changes which code runs")
     risks += _outside(words, cwd, project)
     return tuple(dict.fromkeys(risks))
 
@@ -69,6 +85,16 @@ def url_risks(url: str) -> tuple[str, ...]:
     """Return one phrase for each risky shape of a URL."""
     is_local = re.match(r"http://(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?:[:/]|$)", url)
     return ("not encrypted: http to another machine",) if url.startswith("http://") and not is_local else ()
+
+
+def changes_code(name: str) -> bool:
+    """Return whether the variable of this name decides which code runs or where it is fetched from."""
+    return bool(_REPLACING.fullmatch(name) or _PROXY.fullmatch(name))
+
+
+def downloads(program: str) -> bool:
+    """Return whether a program of this name can fetch code from the network and run it."""
+    return program in _INSTALLERS
 
 
 def _installers(names: Sequence[str]) -> list[str]:
@@ -99,9 +125,9 @@ def _outside(words: Sequence[str], cwd: Path, project: Path) -> list[str]:
             else os.path.realpath(cwd / path)
         )
         if _SENSITIVE.search(real):
-            risks.append(f"names a folder with credentials: {path[:200]}")
+            risks.append(f"names a folder with credentials: {path}")
         elif not _is_below(real, root):
-            risks.append(f"names a path outside the project: {path[:200]}")
+            risks.append(f"names a path outside the project: {path}")
     return risks
 
 

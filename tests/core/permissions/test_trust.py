@@ -1,6 +1,7 @@
 """Trust in the servers of a repository."""
 
 import json
+import shlex
 import stat
 import sys
 from pathlib import Path
@@ -9,7 +10,9 @@ from typing import Any
 import pytest
 
 from hel_tui.core.mcp.config import load_servers
-from hel_tui.core.mcp.entries import ServerEntry
+from hel_tui.core.mcp.entries import Launch, ServerEntry
+from hel_tui.core.mcp.expand import expand_launch
+from hel_tui.core.mcp.launching import child_environment, find_command
 from hel_tui.core.permissions.trust import Review, TrustStore
 from hel_tui.core.store.places import Places, find_places
 
@@ -69,7 +72,7 @@ def test_the_claim_shows_all_of_it_and_no_secret(project: Project) -> None:
     assert claim.command_line == "python srv.py --dir notes"
     assert claim.resolved == str(Path(sys.executable).parent / "python")
     assert claim.cwd == str(project.folder)
-    assert claim.env == (("T", "${TOKEN}"), ("M", "••••••"))
+    assert claim.env == (("T", "${TOKEN}"), ("M", "fast"))
     assert claim.changed == "" and claim.program_changed == ()
     assert "sesame" not in str(claim)
 
@@ -80,14 +83,14 @@ def test_a_long_command_line_is_whole_and_its_credentials_masked(project: Projec
         "--api-key",
         "verysecretone",
         "--token=verysecrettwo",
-        "ghp_abcdefghijklmnopqrstuvwxyz01",
+        "API_KEY=verysecretthree",
         "a b",
         tail,
     ]
     project.write(s={"command": "srv", "args": args})
     (claim,) = project.review().claims
     assert claim.command_line.endswith("'a b' " + tail) and "verysecret" not in claim.command_line
-    assert "ghp_" not in claim.command_line and claim.resolved == ""
+    assert claim.resolved == ""
 
 
 def test_a_url_is_shown_whole_with_its_password_masked(project: Project) -> None:
@@ -273,3 +276,100 @@ def test_what_a_file_lets_a_server_do_beyond_running_is_pointed_out(project: Pro
     risks = project.review().claims[0].risks
     assert any("runs unasked, even at access level read-only" in risk for risk in risks)
     assert any("always_load" in risk for risk in risks)
+
+
+@pytest.mark.parametrize(
+    ("command", "args"),
+    [
+        ("bash", ["-c", "API_TOKEN=x;touch PWNED;exec cat"]),
+        ("bash", ["-lc", "API_TOKEN=abcdefgh"]),
+        ("env", ["bash", "-c", "API_TOKEN=abcdefgh"]),
+        ("python3", ["-c", "api_key='abcdef';import os"]),
+        ("bash", ["-c", "eval secret=`touch${IFS}PWNED`; true"]),
+        ("bash", ["-c", "curl -s ://x:$(touch$IFS-PWNED;id)@h"]),
+        ("npx", ["-y", "npm_package-of-the-evil-attacker-0000"]),
+        ("npx", ["-y", "--key", "package-that-steals"]),
+        ("sudo", ["--token", "program-that-steals"]),
+        ("python3", ["-m", "x", "--key=import os; os.system('id')"]),
+        ("node", ["--eval", "token=abcdefgh"]),
+        ("srv", ["https://user:pw-pw-pw@host/x?token=abcdefgh"]),
+    ],
+)
+def test_a_word_that_may_be_executed_is_shown_whole_and_so_is_its_change(
+    project: Project, command: str, args: list[str]
+) -> None:
+    project.write(s={"command": command, "args": ["before"]})
+    project.trust("s")
+    project.write(s={"command": command, "args": args})
+    (claim,) = project.review().claims
+    assert shlex.split(claim.command_line) == [command, *args]
+    assert all(json.dumps(word) in claim.changed for word in args)
+
+
+def test_variables_are_shown_but_for_credentials_and_those_that_decide_what_runs_always(
+    project: Project,
+) -> None:
+    deciding = {
+        "NODE_OPTIONS": "--require ./token=abcdefgh.js",
+        "BASH_ENV": "./evil.sh",
+        "PATH": "bin:/usr/bin",
+        "HOME": ".",
+        "npm_config_registry": "http://user:password@evil",
+        "UV_INDEX_URL": "http://evil",
+        "PIP_INDEX_URL": "http://evil",
+        "GIT_CONFIG_COUNT": "1",
+        "PYTHONUSERBASE": "./evil",
+        "GCONV_PATH": "./evil",
+        "DYLD_INSERT_LIBRARIES": "x",
+        "HTTPS_PROXY": "http://evil",
+        "https_proxy": "http://evil",
+    }
+    project.write(notes={"command": "srv", "env": {**deciding, "MODE": "fast", "API_TOKEN": "verysecretone"}})
+    (claim,) = project.review().claims
+    assert dict(claim.env) == {**deciding, "MODE": "fast", "API_TOKEN": "••••••"}
+    told = " ".join(claim.risks)
+    assert all(f"the variable {name} changes" in told for name in deciding)
+    assert "MODE" not in told and "API_TOKEN" not in told
+
+
+def test_the_program_named_is_the_one_that_is_started_and_it_is_watched(project: Project) -> None:
+    for folder in ("bin", "sub/bin"):
+        (project.folder / folder).mkdir(parents=True)
+        (project.folder / folder / "tool").write_text("#!/bin/sh\n")
+        (project.folder / folder / "tool").chmod(0o755)
+    project.write(notes={"command": "tool", "env": {"PATH": "bin:/usr/bin:/bin"}, "cwd": "link/../sub"})
+    (project.folder / "link").symlink_to("/usr/bin")
+    review = project.review()
+    (claim,), (entry,) = review.claims, review.pending
+    launch = expand_launch(entry, ENVIRON)
+    assert isinstance(launch, Launch)
+    assert claim.resolved == find_command(launch, child_environment(launch, ENVIRON))
+    assert claim.resolved == str(project.folder / "sub" / "bin" / "tool")
+    assert claim.cwd == str(launch.cwd)
+    project.trust()
+    (project.folder / "sub" / "bin" / "tool").write_text("#!/bin/sh\nevil")
+    assert project.review().program_changes == (("notes", ("sub/bin/tool",)),)
+
+
+def test_secret_variables_stay_references_wherever_they_are_told(project: Project) -> None:
+    key = "sk-FAKEKEY1234567890abcdef"
+    server = {
+        "command": "./${MY_API_KEY}/run",
+        "args": ["/x/${MY_API_KEY}", "--u=/${MY_API_KEY}/" + "y" * 200],
+        "cwd": "${HOME}/${MY_API_KEY}",
+        "env": {"K": "${MY_API_KEY}"},
+    }
+    project.write(notes=server)
+    environ = {**ENVIRON, "MY_API_KEY": key, "HOME": str(project.folder)}
+    program = project.folder / key / key / "run"
+    program.parent.mkdir(parents=True)
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    found = load_servers(project.folder, project.places, environ=environ)
+    review = project.store.review(found, project.folder, environ)
+    (claim,) = review.claims
+    assert claim.cwd == f"{project.folder}/${{MY_API_KEY}}"
+    assert claim.resolved == f"{project.folder}/${{MY_API_KEY}}/${{MY_API_KEY}}/run"
+    assert key not in repr(claim) and "names a path outside the project: /x/${MY_API_KEY}" in claim.risks
+    assert project.store.remember(review, ["notes"]) == ""
+    assert key not in (project.places.state / "trust-servers.toml").read_text()
