@@ -27,6 +27,7 @@ from hel_tui.core.permissions.trust import Review
 from hel_tui.core.protocol import Event, ServerChanged
 from hel_tui.core.store.files import SessionFiles
 from hel_tui.core.store.places import Places
+from hel_tui.core.store.redact import Redactor, secrets_in
 
 UP = ("ready", "degraded")
 ON_ITS_WAY = ("starting", "restarting")
@@ -64,7 +65,8 @@ async def _with_server(
 
     with tempfile.TemporaryDirectory(prefix="hel-") as folder:
         files = SessionFiles(Path(folder))
-        host = Host(project, os.environ, lambda: files, places.state, hear)
+        hide = Redactor(secrets_in(os.environ))
+        host = Host(project, os.environ, lambda: files, places.state, hear, mask=hide, hide=hide.add)
         try:
             host.start([entry])
             while (status := host.statuses()[0]).phase in ON_ITS_WAY:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from hel_tui.core.mcp.catalogue import Catalogue
@@ -169,7 +170,7 @@ class Host:
 
     def statuses(self) -> tuple[ServerChanged, ...]:
         """The state of every server, in name order."""
-        return tuple(one.status.snapshot() for _, one in sorted(self._supervisors.items()))
+        return tuple(self._masked(one.status.snapshot()) for _, one in sorted(self._supervisors.items()))
 
     def log(self, name: str) -> LogStore | None:
         """What a server printed on stderr, with hel's remarks; None for an unknown name."""
@@ -179,7 +180,18 @@ class Host:
     def failure(self, name: str) -> ServerFailure | None:
         """What is known about the last failure of a server; None while it is well."""
         supervisor = self._supervisors.get(name)
-        return supervisor.failure if supervisor is not None else None
+        failure = supervisor.failure if supervisor is not None else None
+        if failure is None:
+            return None
+        mask = self._ground.mask
+        return replace(
+            failure,
+            sentence=mask(failure.sentence),
+            resolved=mask(failure.resolved),
+            cwd=mask(failure.cwd),
+            exit=mask(failure.exit),
+            noise=tuple(map(mask, failure.noise)),
+        )
 
     def runs(self, entry: ServerEntry) -> bool:
         """Whether the server of this name was last started with exactly this entry."""
@@ -198,7 +210,13 @@ class Host:
 
     # -------------------------------------------------------------------- events
 
+    def _masked(self, status: ServerChanged) -> ServerChanged:
+        """A reason may quote what the entry's variables were filled in with."""
+        return replace(status, reason=self._ground.mask(status.reason)) if status.reason else status
+
     def _emit(self, name: str, event: Event) -> None:
+        if isinstance(event, ServerChanged):
+            event = self._masked(event)
         if isinstance(event, Notice) and name in self._held:
             if not any(self._held.values()):
                 asyncio.get_running_loop().call_later(HOLD, self._let_out)

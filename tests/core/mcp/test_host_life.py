@@ -16,6 +16,7 @@ import pytest
 from hel_tui.core.mcp import life
 from hel_tui.core.mcp.clock import Clock
 from hel_tui.core.protocol import Closing, ServerChanged
+from hel_tui.core.store.redact import Redactor
 from hel_tui.core.vocabulary import Invocation
 from tests.core.mcp.conftest import runs, until
 
@@ -100,6 +101,24 @@ async def test_a_folder_or_interpreter_that_is_missing_is_named(bench: Any) -> N
     assert "missing-folder to start in does not exist" in reasons[0]
     assert "interpreter" in reasons[1]
     assert "stdio only" in reasons[2]
+
+
+async def test_a_reason_does_not_tell_the_secret_a_variable_held(bench: Any) -> None:
+    key = "a-plain-but-secret-word-7"
+    bench.environ["MY_API_KEY"] = key
+    hide = Redactor([key])
+    bench.options = {"mask": hide, "hide": hide.add}
+    bench.host.start(
+        [
+            bench.entry("wire:ok", "a", cwd="${MY_API_KEY}"),
+            bench.entry("wire:ok", "b", command="./${MY_API_KEY}"),
+        ]
+    )
+    await bench.host.settled()
+    reasons = [one.reason for one in bench.host.statuses()]
+    assert all("‹redacted›" in reason for reason in reasons)
+    failures = [bench.host.failure(name) for name in "ab"]
+    assert key not in repr((reasons, failures, bench.events))
 
 
 async def test_a_server_that_exits_at_once_is_explained(bench: Any) -> None:
