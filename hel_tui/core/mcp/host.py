@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from hel_tui.core.guard import Guard
 from hel_tui.core.mcp.catalogue import Catalogue
 from hel_tui.core.mcp.clock import Clock
 from hel_tui.core.mcp.entries import ServerEntry
-from hel_tui.core.mcp.guard import Guard
 from hel_tui.core.mcp.leftovers import Leftover, RunRecord, end_leftovers, find_leftovers
 from hel_tui.core.mcp.life import Ground
 from hel_tui.core.mcp.loader import LoadMcpTool
@@ -59,11 +59,12 @@ class Host:
         """
         self._state_dir = state_dir
         self._on_event = on_event
+        guard = Guard()
         self._ground = Ground(
             project=project,
             environ=environ,
-            guard=Guard(),
-            record=RunRecord(state_dir),
+            guard=guard,
+            record=RunRecord(state_dir, guard.run),
             verdicts=Verdicts(state_dir),
             clock=clock or Clock(),
             mask=mask,
@@ -160,6 +161,7 @@ class Host:
         self._on_event(Closing(tuple(sorted(waiting))))
         await asyncio.gather(*self._retired, *(close(name, one) for name, one in self._supervisors.items()))
         await self._ground.guard.close()
+        await in_thread(self._ground.record.end, "hel-record")
 
     def kill_all(self) -> None:
         """End all processes at once; `aclose` then has nothing to wait for. Safe from any thread."""

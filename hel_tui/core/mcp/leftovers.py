@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shlex
 import signal
 import threading
 import time
@@ -16,11 +17,15 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from hel_tui.core.guard import SERVER
+from hel_tui.core.reaper import find_marked
 from hel_tui.core.store.atomic import write_atomic
 
 FOLDER = "servers"
 _SAME = 2.0
 """Seconds two readings of one process's start time may differ."""
+_PART_AGE = 3600.0
+"""Seconds after which a file that was not finished is nobody's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +41,23 @@ class Leftover:
 class RunRecord:
     """The servers that this hel process has running. Its methods write a file: call them in a thread."""
 
-    def __init__(self, state_dir: Path) -> None:
+    def __init__(self, state_dir: Path, run: str = "") -> None:
+        """`run` is how the marks of all these servers begin."""
+        self._run = run
         self._path = state_dir / FOLDER / f"{os.getpid()}.json"
         self._running: dict[int, Leftover] = {}
         self._lock = threading.Lock()
+
+    def begin(self) -> None:
+        """Write down that servers may run from now on: one that is not noted any more has the mark."""
+        with self._lock:
+            if not self._running:
+                self._write_file()
+
+    def end(self) -> None:
+        """No server can be running any more, also none that was expected and never came."""
+        with self._lock:
+            self._write()
 
     def add(self, server: str, pid: int, command_line: str) -> None:
         """Write down a started server."""
@@ -59,19 +77,26 @@ class RunRecord:
             with contextlib.suppress(OSError):
                 self._path.unlink(missing_ok=True)
             return
+        self._write_file()
+
+    def _write_file(self) -> None:
         servers = [asdict(one) for one in self._running.values()]
         owner = {"pid": os.getpid(), "created": _created(os.getpid())}
-        write_atomic(self._path, json.dumps({"hel": owner, "servers": servers}).encode())
+        write_atomic(self._path, json.dumps({"hel": owner, "run": self._run, "servers": servers}).encode())
 
 
 def find_leftovers(state_dir: Path) -> tuple[Leftover, ...]:
-    """Return servers that still run although their hel is gone. Records with none are deleted."""
+    """Return servers that still run although their hel is gone. Records with none are deleted, and so are
+    the unfinished ones of those who are gone.
+    """
+    _sweep(state_dir / FOLDER)
     found: list[Leftover] = []
     for path in sorted((state_dir / FOLDER).glob("*.json")):
-        owner, servers = _read(path)
+        owner, servers, run = _read(path)
         if _runs(owner.get("pid"), owner.get("created")):
             continue
         alive = [one for one in servers if _runs(one.pid, one.created)]
+        alive += _unnoted(run, alive)
         if not alive:
             with contextlib.suppress(OSError):
                 path.unlink()
@@ -86,26 +111,58 @@ def end_leftovers(leftovers: tuple[Leftover, ...], grace: float = 2.0) -> None:
     while alive and time.monotonic() < deadline:
         time.sleep(0.05)
         alive = [one for one in alive if _runs(one.pid, one.created)]
-    for one in leftovers:
-        with contextlib.suppress(OSError):
-            os.killpg(one.pid, signal.SIGKILL) if one in alive else None
+    for one in alive:
+        _signal(one, signal.SIGKILL)
 
 
 def _signal(one: Leftover, number: signal.Signals) -> bool:
     if not _runs(one.pid, one.created):
         return False
     with contextlib.suppress(OSError):
-        os.killpg(one.pid, number)
+        (os.killpg if os.getpgid(one.pid) == one.pid else os.kill)(one.pid, number)
     return True
 
 
-def _read(path: Path) -> tuple[dict[str, Any], list[Leftover]]:
+def _unnoted(run: str, known: list[Leftover]) -> list[Leftover]:
+    """Groups with processes of a run that were never written down, or have left the group that was."""
+    if not run:
+        return []
+    import psutil
+
+    found: list[Leftover] = []
+    groups = {one.pid for one in known}
+    marked = find_marked(SERVER, run)
+    for pid, mark in sorted(marked.items()):
+        with contextlib.suppress(OSError, psutil.Error):
+            group = os.getpgid(pid)
+            if group in groups:
+                continue
+            first = group if group in marked else pid
+            groups.add(group)
+            line = shlex.join(psutil.Process(first).cmdline())
+            found.append(Leftover(mark.split("/", 2)[-1], first, _created(first), line))
+    return found
+
+
+def _sweep(folder: Path) -> None:
+    """Delete what a killed hel had begun to write."""
+    import psutil
+
+    for part in folder.glob(".*.part"):
+        digits = part.name[1:].partition(".")[0]
+        with contextlib.suppress(OSError):
+            is_old = time.time() - part.stat().st_mtime > _PART_AGE
+            if is_old or not (digits.isdigit() and psutil.pid_exists(int(digits))):
+                part.unlink()
+
+
+def _read(path: Path) -> tuple[dict[str, Any], list[Leftover], str]:
     try:
         value = json.loads(path.read_bytes())
         servers = [Leftover(**one) for one in value["servers"]]
-        return dict(value["hel"]), servers
+        return dict(value["hel"]), servers, str(value.get("run", ""))
     except (OSError, ValueError, TypeError, KeyError):
-        return {}, []
+        return {}, [], ""
 
 
 def _created(pid: int) -> float:

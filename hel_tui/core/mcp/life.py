@@ -16,10 +16,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hel_tui.core.guard import Guard
 from hel_tui.core.mcp.clock import Clock
 from hel_tui.core.mcp.entries import Launch, ServerEntry, Unset
 from hel_tui.core.mcp.faults import CallFault, ServerFault
-from hel_tui.core.mcp.guard import Guard
 from hel_tui.core.mcp.launching import child_environment, find_command
 from hel_tui.core.mcp.leftovers import RunRecord
 from hel_tui.core.mcp.logs import LogIntake, LogStore, Mirror
@@ -117,11 +117,13 @@ class Life:
         return ServerFault("handshake", self._unwanted) if self._unwanted else fault
 
     async def _live(self) -> None:
-        launch, env = await self._prepare()
+        beginning = in_thread(self.ground.record.begin, "hel-record")
+        (launch, env), _ = await asyncio.gather(self._prepare(), beginning)
         self.resolved = find_command(launch, env)
         if self._unwanted is not None:
             return
         self.first_line = self.log.end
+        env[self.ground.guard.variable] = self.ground.guard.mark(self.entry.name)
         process = self.process = spawn(self.resolved, launch.args, env, launch.cwd)
         draining = asyncio.create_task(self._drain(process), name=f"mcp-stderr-{self.entry.name}")
         line = self.ground.mask(command_line(launch.command, launch.args))

@@ -17,8 +17,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from hel_tui.core.guard import SERVER
 from hel_tui.core.mcp.faults import ServerFault
 from hel_tui.core.mcp.pipes import PipeReader, PipeWriter
+from hel_tui.core.reaper import kill_marked
 from hel_tui.core.threads import in_thread
 
 GRACE = 2.0
@@ -50,9 +52,11 @@ class Exit:
 class ServerProcess:
     """A running server. Must be created and used on one event loop; `kill` works from any thread."""
 
-    def __init__(self, popen: subprocess.Popen[bytes]) -> None:
+    def __init__(self, popen: subprocess.Popen[bytes], mark: str = "") -> None:
+        """`mark` is what its environment has as `SERVER`, and with it all it starts."""
         assert popen.stdin and popen.stdout and popen.stderr
         self.pid = popen.pid
+        self._mark = mark
         self.started = time.monotonic()
         self.exit: Exit | None = None
         self.exited = asyncio.Event()
@@ -114,6 +118,8 @@ class ServerProcess:
                 await self.look_for_helpers()
         self.kill()
         await self.wait(grace)
+        if self._mark:  # what made itself a daemon has neither its group nor its parent
+            await in_thread(lambda: kill_marked(SERVER, self._mark), "hel-daemons")
         self._finish_reading()
 
     async def wait(self, seconds: float) -> bool:
@@ -163,7 +169,7 @@ def spawn(program: str, args: Sequence[str], env: Mapping[str, str], cwd: Path) 
         raise ServerFault(
             "spawn", f"{program} could not be started: {reason}", resolved=program, lasting=True
         ) from error
-    return ServerProcess(popen)
+    return ServerProcess(popen, env.get(SERVER, ""))
 
 
 def _descendants(pid: int) -> dict[int, float]:

@@ -8,23 +8,28 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import os
-import secrets
 import signal
 from asyncio.subprocess import DEVNULL, Process, create_subprocess_exec
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from hel_tui.core.guard import COMMAND, Guard
+from hel_tui.core.reaper import kill_marked
 from hel_tui.core.threads import in_thread
 
-MARK = "HEL_COMMAND"
-"""Variable that marks a command's processes, whatever they do to their group and parent."""
 TERM_GRACE = 1.0
 """Seconds between asking a group to end and ending it."""
 _DRAIN_LIMIT = 1.0
 _CHUNK = 1 << 16
-_PASSES = 3
+
+
+@functools.cache
+def command_guard() -> Guard:
+    """The guard of all commands of this process: none outlives hel, not even one that is killed."""
+    return Guard(COMMAND)
 
 
 class Bounded:
@@ -115,10 +120,10 @@ async def run_program(
     when the task is cancelled and when `enough` is set; `find_marked` finds what left its process group
     too. Raises OSError.
     """
-    mark = secrets.token_hex(16)
+    marks = {COMMAND: command_guard().mark()} if find_marked else {}
     streams: list[_Stream] = []
     try:
-        process = await _start(argv, cwd, {**env, MARK: mark}, streams, (out, err))
+        process = await _start(argv, cwd, {**env, **marks}, streams, (out, err))
         ending = process.pid
         try:
             async with asyncio.timeout(limit):
@@ -126,7 +131,7 @@ async def run_program(
         except TimeoutError:
             return None
         finally:
-            await asyncio.shield(_end(process, ending, mark if find_marked else ""))
+            await asyncio.shield(_end(process, ending, marks.get(COMMAND, "")))
             await _drain(streams)
     finally:
         for stream in streams:
@@ -190,25 +195,10 @@ async def _end(process: Process, group: int, mark: str) -> None:
                 await process.wait()
     _signal_group(group, signal.SIGKILL)
     if mark:
-        await in_thread(lambda: _end_marked(mark))
+        await in_thread(lambda: kill_marked(COMMAND, mark))
     await process.wait()
 
 
 def _signal_group(group: int, number: int) -> None:
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(group, number)
-
-
-def _end_marked(mark: str) -> None:
-    """Kill every process whose environment carries the mark; again for what was forked meanwhile."""
-    import psutil
-
-    for _ in range(_PASSES):
-        found = False
-        for process in psutil.process_iter():
-            with contextlib.suppress(psutil.Error, OSError):
-                if process.environ().get(MARK) == mark and process.status() != psutil.STATUS_ZOMBIE:
-                    process.kill()
-                    found = True
-        if not found:
-            return

@@ -7,6 +7,7 @@ accidents and misled models; it is no wall against malice. Not here: running the
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import shutil
 import subprocess
@@ -18,8 +19,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from hel_tui.core.tools.paths import CLOSED_NAME, Workspace, is_closed_name
+from hel_tui.core.tools.processes import command_guard
 from hel_tui.core.tools.programs import find_program
 
+LINKED = (
+    "`.hel` in the project is a link, which a command could replace by settings of its own. "
+    "Make it a real folder, then commands can run"
+)
 PROBE_LIMIT = 5.0
 """Seconds the sandbox has to show that it works."""
 _SCANNED_DEPTH = 4
@@ -59,15 +65,20 @@ class Sandbox:
     def enter(self) -> None:
         """A command is about to run inside; `leave` must follow when it has ended."""
         if not self._inside:
-            self._covers_nothing = not os.path.lexists(self._workspace.project / CLOSED_NAME)
+            closed = self._workspace.project / CLOSED_NAME
+            self._covers_nothing = not os.path.lexists(closed)
+            if self._covers_nothing:
+                command_guard().watch_folder(closed)
         self._inside += 1
 
     def leave(self) -> None:
         """Remove the empty folder a cover was mounted on, if `.hel` was not there before."""
         self._inside -= 1
         if self._covers_nothing and not self._inside:
+            closed = self._workspace.project / CLOSED_NAME
             with contextlib.suppress(OSError):
-                (self._workspace.project / CLOSED_NAME).rmdir()
+                closed.rmdir()
+            command_guard().forget_folder(closed)
 
     def wrap(self, argv: Sequence[str]) -> list[str]:
         """The command line that runs `argv` inside, in the project's folder. Looks for nested `.hel`
@@ -75,6 +86,8 @@ class Sandbox:
         """
         if self._program is None:
             raise FileNotFoundError(2, "no sandbox on this system")
+        if (self._workspace.project / CLOSED_NAME).is_symlink():
+            raise OSError(errno.ELOOP, LINKED)
         if sys.platform == "darwin":
             profile = seatbelt_profile(self._workspace, self.temp, network=self._network)
             return [self._program, "-p", profile, *argv]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -12,6 +13,8 @@ from pathlib import Path
 import psutil
 import pytest
 
+from hel_tui.core.guard import COMMAND
+from hel_tui.core.reaper import find_marked
 from hel_tui.core.tools.bash import KEPT_OUTPUT, NO_SANDBOX, Bash, command_environment
 from hel_tui.core.tools.paths import Workspace
 from hel_tui.core.tools.processes import Bounded
@@ -217,3 +220,26 @@ def test_a_command_gets_no_credential_whatever_its_name_but_proxies_stay() -> No
     kept = set(command_environment(given)) & set(given)
     assert kept == {"https_proxy", "SSH_AUTH_SOCK", "EDITOR"}
     assert set(given) <= set(command_environment(given, with_secrets=True)), "what the person types is theirs"
+
+
+def begin(program: str) -> subprocess.Popen[str]:
+    return subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
+
+
+async def test_a_command_outside_the_sandbox_ends_when_hel_is_killed(tmp_path: Path) -> None:
+    program = (
+        "import asyncio, os\n"
+        "from pathlib import Path\n"
+        "from hel_tui.core.tools.processes import command_guard, run_program\n"
+        "print(command_guard().run, flush=True)\n"
+        "asyncio.run(run_program(['sleep', '60'], cwd=Path('/'), env=dict(os.environ), limit=60,\n"
+        "    out=len, err=len, find_marked=True))\n"
+    )
+    hel = begin(program)
+    assert hel.stdout is not None
+    run = hel.stdout.readline().strip()
+    await until(lambda: bool(find_marked(COMMAND, run)))
+    hel.kill()
+    hel.wait()
+    hel.stdout.close()
+    await until(lambda: not find_marked(COMMAND, run))

@@ -152,3 +152,13 @@ def test_the_seatbelt_profile_quotes_paths_and_closes_hels_folder_last(tmp_path:
     assert f'(subpath "{tmp_path}/pro\\"ject (1)")' in profile
     assert profile.index("allow file-write*") < profile.index("[hH][eE][lL]")
     assert profile.endswith("(deny network*)")
+
+
+async def test_nothing_runs_where_hels_folder_is_a_link_that_could_be_replaced(tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "conf").mkdir()
+    (project / ".hel").symlink_to("conf")
+    answer = await run(made(project), "rm .hel; mkdir .hel")
+    assert "`.hel` in the project is a link" in answer
+    assert (project / ".hel").is_symlink()
