@@ -162,7 +162,7 @@ def _error(error: Any) -> Json:
     if not isinstance(error, dict):
         return {"code": INTERNAL_ERROR, "message": error if isinstance(error, str) else json.dumps(error)}
     code, message = error.get("code"), error.get("message")
-    if not isinstance(code, int) or isinstance(code, bool):
+    if not isinstance(code, int) or isinstance(code, bool) or abs(code) >> 53:
         code = INTERNAL_ERROR
     if not isinstance(message, str):
         message = "an error without a message" if message is None else json.dumps(message)

@@ -112,11 +112,23 @@ class Wire:
             chunk = await self.process.stdout.read()
             lines = splitter.feed(chunk) if chunk else splitter.close()
             for line in lines:
-                for message in await self._parsed(line):
-                    await self._take(message)
+                await self._take_line(line)
             if not chunk:
                 return
             await asyncio.sleep(0)
+
+    async def _take_line(self, line: bytes | TooLong) -> None:
+        """Whatever a line says, the next one is read."""
+        try:
+            messages = await self._parsed(line)
+        except Exception as error:
+            self.hooks.on_stray(f"a line could not be read and was dropped ({type(error).__name__})")
+            return
+        for message in messages:
+            try:
+                await self._take(message)
+            except Exception as error:
+                self.hooks.on_stray(f"a message was dropped: hel failed at it ({type(error).__name__})")
 
     async def _parsed(self, line: bytes | TooLong) -> list[Parsed]:
         """What the line says; a large one is read beside the loop."""
@@ -184,14 +196,11 @@ class Wire:
     def _take_progress(self, params: Json) -> None:
         token, progress, total = params.get("progressToken"), params.get("progress"), params.get("total")
         listener = self.progress.get(token) if isinstance(token, int | str) else None
-        if listener is None or not isinstance(progress, int | float):
+        done = _number(progress)
+        if listener is None or done is None:
             return
         message = params.get("message")
-        listener(
-            float(progress),
-            float(total) if isinstance(total, int | float) else None,
-            message if isinstance(message, str) else "",
-        )
+        listener(done, _number(total), message if isinstance(message, str) else "")
 
     async def _pass_on(self, message: JSONRPCMessage) -> None:
         try:
@@ -226,3 +235,12 @@ class Wire:
                 self._pending.pop((message.params or {}).get("requestId", ""), None)
         else:
             self._asked.discard(message.id if message.id is not None else "")
+
+
+def _number(value: object) -> float | None:
+    """A number that can be shown and compared; None for anything else, such as one of 400 digits."""
+    try:
+        number = float(value) if isinstance(value, int | float) else math.nan
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None

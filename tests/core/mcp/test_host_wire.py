@@ -129,6 +129,16 @@ async def test_progress_is_told_and_resets_the_idle_limit(bench: Any) -> None:
     assert told and told == sorted(told)
 
 
+async def test_odd_notifications_never_end_a_connection(bench: Any) -> None:
+    await bench.start("wire:odd-notes")
+    told: list[float] = []
+    invocation = Invocation("id", lambda progress, _total, _message: told.append(progress))
+    outcome = await bench.tool().run({"text": "made it"}, invocation)
+    assert outcome.full == "made it"
+    assert all(abs(number) <= 1 for number in told)
+    assert (await bench.call(text="again")).full == "again"
+
+
 async def test_progress_never_gets_a_call_past_its_hard_limit(bench: Any) -> None:
     await bench.start("wire:long-progress", env={"STEPS": "60"}, timeout=0.3)
     outcome = await bench.call()
