@@ -6,6 +6,7 @@ Append-only, private, credentials taken out before a byte is written. Not here: 
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import threading
@@ -94,14 +95,20 @@ class Record:
         self._torn = self._size > 0 and os.pread(self._handle, 1, self._size - 1) != b"\n"
 
     def _put(self, data: bytes) -> None:
-        """Write `data`; a part that a full disk cuts off is closed by a line end next time."""
+        """Write `data` whole or, when the disk is full, nothing of it."""
         handle = self._handle
         assert handle is not None
-        while data:
-            done = os.write(handle, data)
-            self._size += done
-            self._torn = data[done - 1 : done] != b"\n"
-            data = data[done:]
+        done = 0
+        try:
+            while done < len(data):
+                done += os.write(handle, data[done:])
+        except OSError:
+            if done:
+                with contextlib.suppress(OSError):
+                    os.ftruncate(handle, self._size)
+            raise
+        self._size += done
+        self._torn = False
 
     def _close(self) -> None:
         if self._handle is not None:
