@@ -8,8 +8,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from io import TextIOWrapper
 
+from hel_tui.cli import streams
+
+FAILED = 1
 COMMANDS = {
     "run": "answer one prompt without a screen",
     "mcp": "list servers, approve what a project wants to run",
@@ -50,10 +52,25 @@ def usage() -> str:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line; returns the exit status."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):  # a terminal that is not UTF-8 gets escapes, not a traceback
-            stream.reconfigure(errors="backslashreplace")
+    """Run the command line; returns the exit status.
+
+    Output that cannot be written (a full disk, a reader that is gone) ends it with status 1.
+    """
+    streams.prepare()
+    try:
+        status = _run(argv)
+    except SystemExit:
+        if not streams.flushed():
+            return FAILED
+        raise
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        streams.last_words(f"hel: {where}{error.strerror or error}")
+        status = FAILED
+    return status if streams.flushed() else FAILED
+
+
+def _run(argv: Sequence[str] | None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     if arguments and arguments[0] in COMMANDS:
         module, rest = arguments[0], arguments[1:]

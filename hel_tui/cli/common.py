@@ -15,6 +15,10 @@ from typing import NoReturn
 
 from hel_tui.core.options import Options
 from hel_tui.core.protocol import ACCESS_LEVELS
+from hel_tui.core.store.places import find_places
+
+LINE = 200
+"""Characters of a call's line."""
 
 _STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
@@ -85,10 +89,32 @@ def add_common(parser: argparse.ArgumentParser) -> None:
 
 def project_folder(parser: argparse.ArgumentParser, given: Path | None) -> Path:
     """The project: the folder named, else the current one."""
-    folder = (given or Path.cwd()).expanduser()
-    if not folder.is_dir():
-        parser.error(f"{folder} is not a folder")
-    return folder.resolve()
+    check_home(parser)
+    try:
+        folder = (given or Path.cwd()).expanduser()
+        if not folder.is_dir():
+            parser.error(f"{folder} is not a folder")
+        return folder.resolve()
+    except RuntimeError:
+        parser.error(f"{given}: there is no such person's home folder")
+    except OSError:
+        parser.error("the current folder is gone; change to another one, or name one in full")
+
+
+def check_home(parser: argparse.ArgumentParser) -> None:
+    """End with a sentence when hel's own folders cannot even be named."""
+    try:
+        find_places(os.environ)
+    except RuntimeError:
+        home = os.environ.get("HEL_HOME")
+        parser.error(f"HEL_HOME={home}: there is no such home folder" if home else "there is no home folder")
+    except OSError:
+        parser.error("HEL_HOME is a relative path, and the current folder is gone")
+
+
+def one_line(text: str) -> str:
+    """At most LINE characters of `text`."""
+    return text if len(text) <= LINE else text[: LINE - 1] + "…"
 
 
 def options(

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from hel_tui.cli.app import open_app
-from hel_tui.cli.common import Exit, Parser, add_common, options
+from hel_tui.cli.common import Exit, Parser, add_common, check_home, options
 from hel_tui.samples import lay
 
 DEMO_MODEL = "demo/walk-through"
@@ -37,10 +37,11 @@ def main(argv: Sequence[str]) -> int:
     """Run `hel demo`; returns the exit status."""
     parser = _parser()
     args = parser.parse_args(argv)
+    check_home(parser)
     folder = args.dir or Path(tempfile.mkdtemp(prefix="hel-demo-"))
     try:
         project = lay(folder.expanduser(), sys.executable)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RuntimeError) as error:
         sys.stderr.write(f"hel demo: {error}\n")
         return Exit.FAILED
     if args.lay_only:

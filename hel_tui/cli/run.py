@@ -7,7 +7,6 @@ it. Not here: what a turn does.
 from __future__ import annotations
 
 import json
-import os
 import signal
 import sys
 from collections.abc import Sequence
@@ -16,7 +15,17 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, TextIO
 
-from hel_tui.cli.common import Exit, Parser, add_common, harmless, options, printable, project_folder
+from hel_tui.cli import streams
+from hel_tui.cli.common import (
+    Exit,
+    Parser,
+    add_common,
+    harmless,
+    one_line,
+    options,
+    printable,
+    project_folder,
+)
 from hel_tui.core import protocol as p
 from hel_tui.core.runtime import Runtime
 
@@ -52,7 +61,7 @@ def main(argv: Sequence[str]) -> int:
     """Run `hel run`; returns the exit status."""
     parser = _parser()
     args = parser.parse_args(argv)
-    prompt = sys.stdin.read() if args.prompt == "-" else args.prompt
+    prompt = streams.read_all() if args.prompt == "-" else streams.as_text(args.prompt)
     if not prompt.strip():
         parser.error("the prompt is empty")
     chosen = options(parser, args, project_folder(parser, args.dir), answerable=False)
@@ -85,10 +94,9 @@ def _drive(runtime: Runtime, printer: _Printer, prompt: str) -> int:
                 printer.take(event)
         runtime.stop()
         return printer.finish()
-    except BrokenPipeError:  # whoever read our output is gone
+    except OSError:  # whoever read our output is gone, or there is no room for it
         runtime.stop()
-        sys.stdout = open(os.devnull, "w")  # noqa: SIM115, PTH123 - so that the exit flush is silent
-        return Exit.FAILED
+        raise
 
 
 @dataclass(slots=True)
@@ -190,7 +198,7 @@ class _Text(_Printer):
 
     def call(self, event: p.CallStarted) -> None:
         where = f"{event.server} · " if event.server else ""
-        _say(f"→ {where}{event.tool}  {event.summary}")
+        _say(one_line(printable(f"→ {where}{event.tool}  {event.summary}")))
 
     def result(self, event: p.CallChanged) -> None:
         first = event.preview.splitlines()[0] if event.preview else ""
@@ -241,7 +249,7 @@ class _Json(_Printer):
         if detail is not None:
             try:
                 arguments = json.loads(detail.arguments)
-            except ValueError:
+            except (ValueError, RecursionError):
                 arguments = detail.arguments
         self.emit(
             "tool_call", id=event.call_id, server=event.server or None, tool=event.tool, arguments=arguments

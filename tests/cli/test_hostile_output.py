@@ -67,3 +67,11 @@ def test_listing_and_trusting_servers_writes_text(
     ran = hel("mcp", *command, env=environment(tmp_path), cwd=project)
     assert "CLICK" in ran.out
     assert_harmless(ran.out, ran.err)
+
+
+def test_a_calls_line_is_never_longer_than_two_hundred_characters(project: Path, tmp_path: Path) -> None:
+    with ScriptedModel([call("x" * 5000, {"path": "y" * 5000}), say("done")]) as model:
+        env = environment(tmp_path, HEL_API_KEY="x")
+        ran = hel("run", "go", "--model", "a/b", "--base-url", model.url, env=env, cwd=project)
+    (line,) = [line for line in ran.err.splitlines() if line.startswith("→")]
+    assert len(line) == 200 and line.endswith("…")

@@ -1,0 +1,72 @@
+"""The three standard streams, whatever state they were left in by whoever started hel.
+
+Not here: what is written (each command).
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import suppress
+from io import TextIOWrapper
+
+
+def prepare() -> None:
+    """Open closed streams on /dev/null; characters that a stream cannot hold never raise.
+
+    A closed descriptor is filled too: else the next file hel opens would be somebody's standard output.
+    """
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(number)
+        except OSError:
+            with suppress(OSError):  # descriptors are given lowest first: this is `number`
+                os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
+        stream = getattr(sys, name)
+        if stream is None:
+            mode = "w" if number else "r"
+            stream = open(os.devnull, mode, encoding="utf-8")  # noqa: SIM115, PTH123
+            setattr(sys, name, stream)
+        if isinstance(stream, TextIOWrapper):  # a terminal that is not UTF-8 gets escapes, not a traceback
+            stream.reconfigure(errors="backslashreplace" if number else "replace")
+
+
+def flushed() -> bool:
+    """Write out what is held back; False when it cannot be written. Then it is dropped, once and for all."""
+    good = True
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except ValueError:  # closed by somebody
+            continue
+        except OSError:
+            good = False
+            with suppress(OSError, ValueError):
+                nowhere = os.open(os.devnull, os.O_WRONLY)
+                os.dup2(nowhere, stream.fileno())
+                os.close(nowhere)
+                stream.flush()
+    return good
+
+
+def last_words(sentence: str) -> None:
+    """Say why hel ends, if that can still be said."""
+    with suppress(OSError, ValueError):
+        sys.stderr.write(sentence + "\n")
+
+
+def read_all() -> str:
+    """Standard input as UTF-8, whatever the locale; bytes that are none are replaced."""
+    if isinstance(sys.stdin, TextIOWrapper):
+        data: bytes = sys.stdin.buffer.read()
+        return data.decode("utf-8", "replace")
+    return sys.stdin.read()
+
+
+def as_text(argument: str) -> str:
+    """An argument as UTF-8, where the locale made something else of its bytes."""
+    try:
+        argument.encode()
+    except UnicodeEncodeError:
+        return argument.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    return argument
