@@ -57,7 +57,7 @@ def _read(file: Path) -> list[str]:
     for line in lines[-KEPT:]:
         try:
             value = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
         if isinstance(value, str):
             texts.append(value)

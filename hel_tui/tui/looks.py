@@ -27,7 +27,7 @@ def read(file: Path | None) -> Looks:
     looks = Looks()
     try:
         data = tomllib.loads(file.read_text("utf-8")) if file else {}
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return looks
     if isinstance(theme := data.get("theme"), str):
         looks.theme = theme

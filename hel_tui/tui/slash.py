@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import re
 from collections.abc import Callable, Sequence
 from typing import Literal
 
@@ -115,6 +116,11 @@ def check_object(text: str) -> str:
         return t("json.bad", why=error.msg, line=error.lineno, column=error.colno)
     except RecursionError:
         return t("json.deep")
+    except ValueError:  # Python's limit on the digits of a whole number
+        digits = re.search(r"\d{4301}", text)
+        at = digits.start() if digits else 0
+        line, column = text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)
+        return t("json.bad", why="Too many digits", line=line, column=column)
     return "" if isinstance(value, dict) else t("json.not_object")
 
 

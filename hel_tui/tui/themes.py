@@ -73,7 +73,7 @@ def read(file: Path) -> Theme:
         if file.stat().st_size > _MAX_BYTES:
             raise ValueError(t("theme.too_large"))
         data: dict[str, Any] = tomllib.loads(file.read_text("utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ValueError(str(error)) from None
     data.setdefault("name", file.stem)
     if unknown := sorted(set(data) - _FIELDS):

@@ -79,3 +79,8 @@ def test_every_command_has_words_and_code():
     for spec in slash.SPECS:
         assert spec.help
         assert callable(getattr(Commands, f"_do_{spec.name}"))
+
+
+def test_a_number_of_too_many_digits_is_a_sentence_with_its_place():
+    said = slash.check_object('{\n "n": ' + "9" * 5000 + "}")
+    assert "line 2, column 7" in said

@@ -48,6 +48,8 @@ def test_state_colours_can_be_read_on_the_background(name):
         'primary = "#ffffff"\ntext_alpha = "a"',
         'primary = "#ffffff"\n[variables]\nborder = "[/]"',
         "= 1",
+        "primary = " + "9" * 5000,
+        "primary = " + "[" * 9000,
     ],
 )
 def test_a_wrong_file_is_left_out_with_a_sentence(tmp_path, text):

@@ -287,7 +287,7 @@ def as_command(item: CallItem, detail: p.CallDetail | None) -> str:
     if detail.arguments.strip() not in ("", "{}"):
         try:
             value = json.loads(detail.arguments)
-        except ValueError:
+        except (ValueError, RecursionError):
             return ""
         compact = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
         words.append(compact if is_clean(compact) else json.dumps(value, separators=(",", ":")))
