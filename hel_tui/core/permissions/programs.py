@@ -37,8 +37,11 @@ def program_hashes(command: str, args: Sequence[str], cwd: Path, project: Path) 
 
 
 def changed_programs(before: Mapping[str, str], now: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the files whose content is not what it was, sorted; one that is gone counts."""
-    return tuple(sorted(path for path, digest in before.items() if now.get(path) != digest))
+    """Return the files whose content is not what it was, sorted; one that is gone or new counts.
+
+    A new one may stand earlier on PATH than the program that was looked at.
+    """
+    return tuple(sorted(path for path in {*before, *now} if before.get(path) != now.get(path)))
 
 
 def _candidates(command: str, args: Sequence[str]) -> Iterator[str]:

@@ -47,6 +47,8 @@ _REPLACING = re.compile(
 )
 """Variables that decide which program, library, option or package a process ends up running."""
 _PROXY = re.compile(r"(?:\w+_)?PROXY", re.IGNORECASE)
+_INTERPRETERS = re.compile(r"python[\d.]*|pypy\d*|node|nodejs|bun|deno|tsx|perl|ruby|php|lua|osascript")
+_INLINE = re.compile(r"-[A-Za-z]*[ceEpr]|--(?:eval|print)(?:=.*)?|eval", re.DOTALL)
 _DELETES = re.compile(r"\brm\s+(?:-\w+\s+)*-\w*[rRf]|\bmkfs|\bdd\s+if=|\bshred\b")
 _PIPED = re.compile(r"\b(?:curl|wget|fetch)\b[^|]{0,2000}\|\s*(?:sudo\s+)?(?:\S*/)?(?:ba|z|da)?sh\b")
 _SENSITIVE = re.compile(r"(?:^|/)\.(?:ssh|aws|gnupg|kube|docker|netrc|config/gcloud)(?:/|$)")
@@ -67,6 +69,7 @@ def command_risks(
     risks += [f"runs with other rights: {name}" for name in names if name in _ROOT][:1]
     if names[0] in _SHELLS and any(re.fullmatch(r"-\w*c\w*", arg) for arg in args):
         risks.append(f"runs a shell command: {names[0]} -c")
+    risks += _inline_code(names, words)
     if _DELETES.search(line):
         risks.append("deletes files or disks")
     if _PIPED.search(line) or (re.search(r"\b(?:curl|wget)\b", line) and "$(" in line):
@@ -85,6 +88,18 @@ def url_risks(url: str) -> tuple[str, ...]:
     """Return one phrase for each risky shape of a URL."""
     is_local = re.match(r"http://(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?:[:/]|$)", url)
     return ("not encrypted: http to another machine",) if url.startswith("http://") and not is_local else ()
+
+
+def _inline_code(names: Sequence[str], words: Sequence[str]) -> list[str]:
+    """Say that an interpreter's program is written in the definition, where no file can be looked at."""
+    for at, name in enumerate(names):
+        if _INTERPRETERS.fullmatch(name):
+            for word in words[at + 1 :]:
+                if _INLINE.fullmatch(word):
+                    return [f"runs code written in its arguments: {name} {word.partition('=')[0]}"]
+                if not word.startswith("-"):
+                    break
+    return []
 
 
 def changes_code(name: str) -> bool:

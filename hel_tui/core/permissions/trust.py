@@ -147,7 +147,7 @@ class TrustStore:
                 program_changes=(*review.program_changes, (entry.name, changed)),
                 programs=(*review.programs, (seal, programs)),
             )
-        still_run = tuple(path for path in changed if path in programs)
+        still_run = tuple(path for path in changed if path in programs and path in (before or {}))
         shown = replace(shown, changed=_change(record, entry, seal), program_changed=still_run)
         return replace(review, cases=(*review.cases, Case(entry, shown, seal, programs)))
 

@@ -61,7 +61,7 @@ class TrustDialog(Dialog):
         ]
         if server.resolved:
             lines.append(self._fact("trust.resolved", server.resolved))
-        elif "://" not in server.command_line:
+        elif server.cwd:  # a program, not a URL
             lines.append([(FRAME, "frame"), (t("trust.not_found"), "warn")])
         if server.cwd:
             lines.append(self._fact("trust.cwd", server.cwd))

@@ -373,3 +373,17 @@ def test_secret_variables_stay_references_wherever_they_are_told(project: Projec
     assert key not in repr(claim) and "names a path outside the project: /x/${MY_API_KEY}" in claim.risks
     assert project.store.remember(review, ["notes"]) == ""
     assert key not in (project.places.state / "trust-servers.toml").read_text()
+
+
+def test_a_program_that_came_to_stand_before_the_approved_one_is_pointed_out(project: Project) -> None:
+    for folder in ("first", "second"):
+        (project.folder / folder).mkdir()
+    program = project.folder / "second" / "tool"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    project.write(notes={"command": "tool", "env": {"PATH": "first:second"}})
+    project.trust()
+    new = project.folder / "first" / "tool"
+    new.write_text("#!/bin/sh\nevil")
+    new.chmod(0o755)
+    assert project.review().program_changes == (("notes", ("first/tool", "second/tool")),)
