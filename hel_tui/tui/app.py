@@ -162,7 +162,8 @@ class HelApp(App[int]):
             return
         free = self.screen is self.main and self._farewell is None
         self.desk.tick(questions, free, wanted)
-        self.main.show_waiting(not self.desk.is_open and bool(self.desk.waiting(questions)))
+        asked = self.desk.is_open
+        self.main.show_waiting(not asked and bool(self.desk.waiting(questions)), asked)
 
     def open_waiting(self) -> None:
         """F3: ask now what waits."""

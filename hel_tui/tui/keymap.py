@@ -10,7 +10,7 @@ import tomllib
 from pathlib import Path
 
 from textual.binding import Binding, BindingType
-from textual.keys import _character_to_key
+from textual.keys import _character_to_key, key_to_character
 
 from hel_tui.core.values import dataclass
 from hel_tui.tui.strings import t
@@ -176,10 +176,18 @@ def pretty(key: str) -> str:
     """A key as a person writes it: `ctrl+j` is `Ctrl+J`, `slash` is `/`."""
     names = {"slash": "/", "escape": "Esc", "pagedown": "PgDn", "pageup": "PgUp", "question_mark": "?"}
     parts = key.split("+")
-    shown = [names.get(part, part if len(part) == 1 else part.capitalize()) for part in parts]
+    shown = [names.get(part) or _sign(part) for part in parts]
     if len(parts) > 1 and len(parts[-1]) == 1:
         shown[-1] = parts[-1].upper()
     return "+".join(shown)
+
+
+def _sign(part: str) -> str:
+    """`right_square_bracket` is `]`; what has no sign of its own is called by its name."""
+    sign = key_to_character(part)
+    if sign and sign.isprintable() and sign != " ":
+        return sign
+    return part.replace("_", " ").capitalize()
 
 
 def label(action_id: str) -> str:
@@ -190,14 +198,14 @@ def label(action_id: str) -> str:
 def load(path: Path) -> tuple[dict[str, str], list[str]]:
     """Read a person's keymap: (keys by action id, sentences about what was wrong and is left out)."""
     try:
-        data = tomllib.loads(path.read_text("utf-8"))
+        data = _flat(tomllib.loads(path.read_text("utf-8")))
     except FileNotFoundError:
         return {}, []
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         return {}, [t("keymap.unreadable", file=path, error=error)]
     found: dict[str, str] = {}
     problems: list[str] = []
-    for name, value in _flat(data).items():
+    for name, value in data.items():
         if name not in _BY_ID:
             problems.append(t("keymap.unknown", id=name))
         elif not isinstance(value, str) or not value.strip():

@@ -62,7 +62,9 @@ def test_nothing_that_allows_can_be_put_on_a_key_that_is_pressed_without_thought
     assert found == {} and len(problems) == 1
 
 
-@pytest.mark.parametrize("text", ["= broken", '"app.keys" = 3', '"app.keys" = ""'])
+@pytest.mark.parametrize(
+    "text", ["= broken", '"app.keys" = 3', '"app.keys" = ""', "a = " + "9" * 5000, "a = " + "[" * 9000]
+)
 def test_what_cannot_be_read_is_a_sentence(load, text):
     found, problems = load(text)
     assert found == {} and len(problems) == 1
@@ -77,3 +79,18 @@ def test_no_file_is_no_problem(tmp_path):
 )
 def test_keys_are_shown_as_a_person_writes_them(key, shown):
     assert keymap.pretty(key) == shown
+
+
+def test_keys_are_named_as_people_write_them():
+    names = {
+        "right_square_bracket": "]",
+        "slash": "/",
+        "space": "Space",
+        "G": "G",
+        "ctrl+d": "Ctrl+D",
+        "alt+up": "Alt+Up",
+        "ctrl+right_square_bracket": "Ctrl+]",
+    }
+    assert {key: keymap.pretty(key) for key in names} == names
+    shown = [keymap.pretty(key) for action in keymap.ACTIONS for key in keymap.keys(action.id)]
+    assert not [name for name in shown if "_" in name]

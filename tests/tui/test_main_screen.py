@@ -513,3 +513,74 @@ async def test_korean(monkeypatch):
         assert "이 프로젝트가 서버 2개를 시작하려 합니다" in text
         assert "거절" in text
     monkeypatch.setenv("HEL_LANG", "en")
+
+
+@pytest.mark.parametrize("line", ["more, please", "!ls", "/call notes.search {}"])
+async def test_what_is_sent_brings_a_conversation_that_was_scrolled_back_to_its_end(line):
+    async with opened(FakeCore(rows=scenes.TOOLS)) as d:
+        await d.put(p.TurnStarted(1, "a\n" * 200), p.TurnEnded(1, "done"))
+        d.app.main.conversation.action_start()
+        await d.until(lambda: not d.app.main.conversation.following)
+        d.app.main.commands.run(line)
+        await d.until(lambda: d.core.commands)
+        view = d.app.main.conversation
+        assert view.following
+        assert view.scroll_offset.y == view.max_scroll_y > 0
+
+
+async def test_a_line_that_was_not_understood_leaves_the_conversation_where_it_was():
+    async with opened() as d:
+        await d.put(p.TurnStarted(1, "a\n" * 200), p.TurnEnded(1, "done"))
+        d.app.main.conversation.action_start()
+        await d.until(lambda: not d.app.main.conversation.following)
+        d.app.main.commands.run("/nothing")
+        await d.pilot.pause()
+        assert not d.app.main.conversation.following
+
+
+async def test_while_a_decision_waits_the_status_names_the_key_that_decides_it():
+    async with opened() as d:
+        await d.put(p.TurnStarted(1, "x"))
+        await d.type("half")
+        await d.put(p.Asked(scenes.APPROVAL))
+        await d.until(lambda: d.app.main.waits.display)
+        assert "F3 opens the decision" in screen_text(d.app)
+        assert "interrupts" not in screen_text(d.app)
+        await d.press("f3")
+        await d.until(lambda: d.has_dialog)
+        await d.until(lambda: d.app.main.status.asked)
+        status = "".join(text for text, _ in d.app.main.status.lines()[0])
+        assert "Esc denies" in status
+        assert "interrupts" not in status
+
+
+@pytest.mark.parametrize(("key", "pane"), [("f2", "servers"), ("f4", "tools"), ("shift+f6", "servers")])
+async def test_going_into_the_folded_column_opens_it(key, pane):
+    async with opened(scenes.busy_core(), size=(80, 24)) as d:
+        assert d.app.main.side.mode == "icons"
+        await d.press(key, after=0.5)
+        await d.until(lambda: d.app.focused.id == pane)
+        assert d.app.main.side.mode == "overlay"
+        assert "lookup_port" in screen_text(d.app)
+
+
+async def test_tab_goes_into_the_folded_column_through_it_and_out_again():
+    async with opened(scenes.busy_core(), size=(80, 24)) as d:
+        seen = []
+        for _ in range(5):
+            await d.press("tab", after=0.5)
+            await d.pilot.pause()
+            seen.append((d.app.focused.id, d.app.main.side.mode))
+        assert seen[1:] == [
+            ("servers", "overlay"),
+            ("log", "overlay"),
+            ("tools", "overlay"),
+            ("prompt", "icons"),
+        ]
+
+
+async def test_the_folded_column_shows_how_names_begin_and_the_bottom_line_keeps_the_keys():
+    async with opened(scenes.busy_core(), size=(80, 24)) as d:
+        text = screen_text(d.app)
+        assert "✗ weat" in text
+        assert "F1 keys" in text.splitlines()[-1]

@@ -48,13 +48,19 @@ class Commands:
         self.hel.clear_notifications()  # what they said is answered by what is sent now
         match slash.parse(text):
             case None:
+                self._show_end()
                 self.hel.send(p.Submit(text))
             case slash.Shell(command=command):
+                self._show_end()
                 self.hel.send(p.RunShell(command))
             case slash.Mistake(sentence=sentence):
                 self.refuse(text, sentence)
             case slash.Slash(name=name, rest=rest):
                 getattr(self, f"_do_{name}")(rest)
+
+    def _show_end(self) -> None:
+        """What is sent now is to be seen, and what comes of it, however far back somebody has scrolled."""
+        self.screen.conversation.action_end()
 
     def refuse(self, text: str, sentence: str) -> None:
         """Say what is wrong and give the line back to be mended."""
@@ -122,6 +128,7 @@ class Commands:
             case slash.Mistake(sentence=sentence):
                 self.refuse(f"/call {rest}", sentence)
             case (target, arguments):
+                self._show_end()
                 self.hel.send(p.CallTool(target, arguments))
 
     def _do_trust(self, _: str) -> None:

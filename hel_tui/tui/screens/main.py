@@ -132,8 +132,11 @@ class MainScreen(Screen[None]):
             self.status.update()
         self.side.servers.tick()
 
-    def show_waiting(self, on: bool) -> None:
-        """Announce, or stop announcing, a decision that waits."""
+    def show_waiting(self, on: bool, asked: bool = False) -> None:
+        """Announce, or stop announcing, a decision that waits. `asked`: a dialog is open for one."""
+        if self.status.asked != asked:
+            self.status.asked = asked
+            self.status.refresh()
         if self.waits.display != on:
             self.waits.display = on
             self.foot.settle()
@@ -159,12 +162,12 @@ class MainScreen(Screen[None]):
             self.side.styles.width = width
         self.query_one(Splitter).display = mode in ("wide", "icons")
         self.set_class(self.large_log, "-large-log")
-        if mode in ("icons", "none") and self.focused in (self.side.log_view, self.side.tools):
+        if mode in ("icons", "none") and self.focused in self.side.panes:
             self.set_focus(self.prompt)
 
     def panes(self) -> list[Widget]:
         """What Tab goes through now."""
-        side: list[Widget] = [self.side.servers, self.side.log_view, self.side.tools]
+        side: list[Widget] = list(self.side.panes)
         if self.side.mode == "icons":
             side = side[:1]
         elif self.side.mode == "none":
@@ -178,6 +181,8 @@ class MainScreen(Screen[None]):
         if self.overlay and event.widget in (self.prompt, self.conversation):
             self.overlay = False
             self.lay_out()
+        elif event.widget in self.side.panes:
+            self._reveal_side()
 
     def on_splitter_dragged(self, event: Splitter.Dragged) -> None:
         self._set_side(event.from_right)
@@ -271,7 +276,7 @@ class MainScreen(Screen[None]):
         self.commands.show_keys()
 
     def action_servers(self) -> None:
-        self._reveal_side(icons_do=True)
+        self._reveal_side()
         self.set_focus(self.side.servers)
         if attention := self.side.servers.attention():
             self.side.servers.select(attention)
@@ -280,8 +285,9 @@ class MainScreen(Screen[None]):
         self._reveal_side()
         self.set_focus(self.side.tools)
 
-    def _reveal_side(self, icons_do: bool = False) -> None:
-        if self.side.mode == "none" or (self.side.mode == "icons" and not icons_do):
+    def _reveal_side(self) -> None:
+        """Open the right column if it is folded."""
+        if self.side.mode in ("none", "icons"):
             self.hidden, self.overlay = False, True
             self.lay_out()
 

@@ -18,11 +18,30 @@ from hel_tui.tui.strings import t
 from hel_tui.tui.widgets.lines import Bar, Line, Part, spread, width_of
 
 
-def status_line(state: ViewState, now: float) -> list[Part]:
-    """What the turn is doing; empty when nothing runs. `now` is time.monotonic()."""
+def status_key(state: ViewState, asked: bool) -> str:
+    """The key that matters while a turn runs. `asked`: the dialog of the first question is open."""
+    if not state.questions:
+        return t("status.interrupt", key=keymap.label("app.interrupt"))
+    if not asked:
+        return t("status.open", key=keymap.label("app.waiting"))
+    action = _REFUSALS[type(state.questions[0])]
+    return t(f"status.{action}", key=keymap.pretty(keymap.keys(action)[-1]))
+
+
+_REFUSALS: dict[type[p.Question], str] = {
+    p.ApprovalQuestion: "approval.deny",
+    p.TrustQuestion: "trust.refuse",
+    p.ContinueQuestion: "continue.end",
+    p.LeftoversQuestion: "leftovers.leave",
+}
+"""What Esc does in the dialog of each kind of question."""
+
+
+def status_line(state: ViewState, now: float, asked: bool = False) -> list[Part]:
+    """What the turn is doing; empty when nothing runs. `now`: time.monotonic(); `asked`: see `status_key`."""
     if not state.busy:
         return []
-    stop = t("status.interrupt", key=keymap.label("app.interrupt"))
+    stop = status_key(state, asked)
     if retry := state.retrying:
         why = one_line(retry.why, 60)
         text = t("status.retrying", attempt=retry.attempt, of=retry.of, delay=f"{retry.delay:.0f}", why=why)
@@ -48,9 +67,11 @@ class StatusBar(Bar):
     def __init__(self, state: ViewState, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__(id="status")
         self.state, self.clock = state, clock
+        self.asked = False
+        """Whether a decision's dialog is open."""
 
     def lines(self) -> list[Line]:
-        return [status_line(self.state, self.clock())]
+        return [status_line(self.state, self.clock(), self.asked)]
 
     def update(self) -> None:
         self.display = self.state.busy
@@ -169,15 +190,20 @@ class FooterBar(Bar):
         self.where = "prompt"
 
     def lines(self) -> list[Line]:
-        width = self.columns
-        parts: list[Part] = [(" ", "")]
-        for action in FOOTERS.get(self.where, FOOTERS["prompt"]):
-            item: list[Part] = [(keymap.label(action), "key"), (f" {t(f'short.{action}')}", "muted")]
-            gap: list[Part] = [(" · ", "frame")] if len(parts) > 1 else []
-            if width_of([*parts, *gap, *item]) > width - 1:
-                break
-            parts += [*gap, *item]
+        actions = list(FOOTERS.get(self.where, FOOTERS["prompt"]))
+        parts = self._named(actions)
+        while len(actions) > 1 and width_of(parts) > self.columns - 1:
+            del actions[-2]  # the last one, which leads to all the others, stays
+            parts = self._named(actions)
         return [parts]
+
+    @staticmethod
+    def _named(actions: list[str]) -> list[Part]:
+        parts: list[Part] = [(" ", "")]
+        for action in actions:
+            gap: list[Part] = [(" · ", "frame")] if len(parts) > 1 else []
+            parts += [*gap, (keymap.label(action), "key"), (f" {t(f'short.{action}')}", "muted")]
+        return parts
 
     def show(self, where: str) -> None:
         if where != self.where:

@@ -107,7 +107,7 @@ class ServersPane(RowList):
         super().__init__(id="servers")
         self.servers: list[p.ServerChanged] = []
         self.icons = False
-        """Only the glyph column, for narrow screens."""
+        """Only glyphs and the first letters of names, for narrow screens."""
 
     def update(self, servers: dict[str, p.ServerChanged]) -> None:
         """Show these servers."""
@@ -125,7 +125,13 @@ class ServersPane(RowList):
 
     def line_at(self, y: int) -> Line:
         if self.icons:
-            return self.rows[y].parts[:1] if y < len(self.rows) else ()
+            if y >= len(self.servers):
+                return ()
+            server = self.servers[y]
+            name = clean(server.name, newlines=False)[: max(self.columns, 0)]
+            while cell_len(name) > max(self.columns - 4, 0):
+                name = name[:-1]
+            return [self.rows[y].parts[0], (name, "muted" if server.phase == "off" else "")]
         return super().line_at(y)
 
     def attention(self) -> str:

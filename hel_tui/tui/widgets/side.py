@@ -9,6 +9,7 @@ from typing import Literal
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
+from textual.widget import Widget
 
 from hel_tui.tui.bridge import Bridge
 from hel_tui.tui.safe import clean
@@ -21,6 +22,8 @@ from hel_tui.tui.widgets.tools import ToolsPane
 
 Mode = Literal["wide", "icons", "none", "overlay"]
 ICONS_BELOW, NONE_BELOW = 100, 80
+RAIL = 8
+"""Cells of the folded column: a glyph and the first letters of a name."""
 
 
 def side_mode(width: int, hidden: bool, overlay: bool) -> Mode:
@@ -41,6 +44,7 @@ class Side(Vertical):
         self.servers = ServersPane()
         self.log_view = LogView()
         self.tools = ToolsPane()
+        self.panes: tuple[Widget, ...] = (self.servers, self.log_view, self.tools)
         self.titles = {
             "servers": PaneTitle(t("pane.servers"), id="servers-title"),
             "log": PaneTitle(t("pane.log_none"), id="log-title"),
@@ -63,7 +67,7 @@ class Side(Vertical):
         self.mode = mode
         for name in ("wide", "icons", "none", "overlay"):
             self.set_class(name == mode, f"-{name}")
-        self.styles.width = 3 if mode == "icons" else width
+        self.styles.width = RAIL if mode == "icons" else width
         if self.servers.icons != (mode == "icons"):
             self.servers.icons = mode == "icons"
             self.servers.refresh()
