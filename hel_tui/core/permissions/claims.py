@@ -89,7 +89,7 @@ def claim(entry: Claimed, project: Path, environ: Mapping[str, str]) -> tuple[Se
         unfilled(resolved),
         "" if entry.url else unfilled(str(cwd)),
         (
-            *((name, shown_variable(name, value)) for name, value in entry.env),
+            *((name, shown_variable(name, value, (entry.command, *entry.args))) for name, value in entry.env),
             *((name, mask_value(value)) for name, value in entry.headers),
         ),
         risks,
@@ -119,7 +119,8 @@ def _shown(entry: Claimed, key: str, value: Any) -> Any:
             return shown_words((entry.command, *entry.args))[1:]
         case "env" if isinstance(value, dict):
             written = dict(entry.env)
-            return {name: shown_variable(name, written.get(name, "")) for name in value}
+            words = (entry.command, *entry.args)
+            return {name: shown_variable(name, written.get(name, ""), words) for name in value}
         case _:
             return _masked(value)
 

@@ -13,6 +13,9 @@ from hel_tui.core.permissions.risks import changes_code, downloads
 from hel_tui.core.store.redact import MARK, looks_like_secret, mask_value
 
 _PLAIN = re.compile(r"[A-Za-z0-9_.+/=-]+")
+_ONE_WORD = re.compile(
+    r"(?:(?:Bearer|Basic|Token) )?[A-Za-z0-9_.+/=:@%,~^!#*?-]+|\$\{[^{}]*\}", re.IGNORECASE
+)
 _NAME = re.compile(r"-{0,2}[A-Za-z0-9_.-]+")
 _CODE_WORDS = frozenset({"eval", "exec", "-eval", "-command", "-Command"})
 _CODE_OPTION = re.compile(
@@ -63,14 +66,16 @@ def _is_credential(name: str, value: str) -> bool:
     return is_plain and looks_like_secret(name, value)
 
 
-def shown_variable(name: str, value: str) -> str:
-    """Return what is shown for a variable of a server's environment.
+def shown_variable(name: str, value: str, words: Sequence[str]) -> str:
+    """Return what is shown for a variable of a server's environment; `words` are its command line.
 
-    Dots for what looks like a credential; never for a variable that decides which code runs.
+    Dots for what looks like a credential and is one word to a shell; never for a variable that decides which
+    code runs, nor for one the command line speaks of, which may execute what is in it.
     """
-    if not value or changes_code(name) or not looks_like_secret(name, value):
-        return value or mask_value(value)
-    return mask_value(value)
+    may_run = changes_code(name) or any(name in word for word in words)
+    if not value or (not may_run and _ONE_WORD.fullmatch(value) and looks_like_secret(name, value)):
+        return mask_value(value)
+    return value
 
 
 class Unfilled:

@@ -387,3 +387,16 @@ def test_a_program_that_came_to_stand_before_the_approved_one_is_pointed_out(pro
     new.write_text("#!/bin/sh\nevil")
     new.chmod(0o755)
     assert project.review().program_changes == (("notes", ("first/tool", "second/tool")),)
+
+
+def test_a_payload_in_a_variable_named_as_a_credential_is_shown(project: Project) -> None:
+    for args, value in (
+        (["-c", "eval $MY_TOKEN"], "abcdefgh"),
+        (["run.sh"], "touch PWNED;exec cat"),
+        (["run.sh"], "$(touch${IFS}PWNED)"),
+    ):
+        project.write(notes={"command": "bash", "args": args, "env": {"MY_TOKEN": value}})
+        assert project.review().claims[0].env == (("MY_TOKEN", value),)
+    for value in ("abcdefgh", "Bearer abcdefgh", "postgres://u:password@h/db"):
+        project.write(notes={"command": "bash", "args": ["run.sh"], "env": {"MY_TOKEN": value}})
+        assert project.review().claims[0].env == (("MY_TOKEN", "••••••"),)

@@ -79,14 +79,15 @@ def test_a_secret_taken_from_the_environment_by_reference_is_hidden_too(
 
 
 def test_a_trust_question_masks_what_its_environment_holds(play: Open, project: Path, tmp_path: Path) -> None:
-    entry = {"command": "true", "args": ["--token", "ghp_0123456789abcdefghij01"], "env": {"TOKEN": TOKEN}}
+    token = TOKEN.replace(" ", "-")
+    entry = {"command": "true", "args": ["--token", "ghp_0123456789abcdefghij01"], "env": {"TOKEN": token}}
     (project / ".mcp.json").write_text(json.dumps({"mcpServers": {"x": entry}}))
     with play(servers={}) as driver:
         claim = driver.trust().servers[0]
         driver.phase("x", "failed")
     assert [name for name, _ in claim.env] == ["TOKEN"]
-    assert TOKEN not in repr(claim) and "ghp_" not in repr(claim)
-    assert TOKEN not in kept(tmp_path) and "ghp_0123" not in kept(tmp_path)
+    assert token not in repr(claim) and "ghp_" not in repr(claim)
+    assert token not in kept(tmp_path) and "ghp_0123" not in kept(tmp_path)
 
 
 def test_a_secret_among_a_servers_arguments_is_hidden_everywhere(
