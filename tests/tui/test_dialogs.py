@@ -347,3 +347,56 @@ async def test_what_changed_about_a_tool_is_shown_before_it_is_approved():
         shown = screen_text(d.app)
         for part in ("not what was approved", "compared with what was approved", "+Sends.", "-Looks up."):
             assert part in shown
+
+
+async def test_after_an_edit_nothing_speaks_of_the_old_arguments_and_no_rule_is_offered():
+    question = approval(
+        diff="--- a\n+++ a\n-old line\n+new line",
+        changed='-"a": 0\n+"a": 1',
+        session_rule="mcp__srv__tool",
+        project_rule="mcp__srv__tool",
+    )
+    async with opened() as d:
+        await d.ask(question)
+        assert "mcp__srv__tool" in screen_text(d.app)
+        await d.press("e", after=1)
+        await d.until(lambda: d.dialog.focused is d.dialog.arguments)
+        d.dialog.arguments.text = '{"a": 2}'
+        await d.press("ctrl+s", after=0.5)
+        shown = screen_text(d.app)
+        assert "Edited: the change will be shown on its card." in shown
+        assert "s and p are not offered for edited arguments." in shown
+        for stale in ("old line", "compared with the last call", "mcp__srv__tool", "s session", "p project"):
+            assert stale not in shown
+        d.clock.now += DEAF
+        await d.decide("s")
+        await d.decide("p")
+        assert d.core.answers() == []
+        await d.press("e", after=1)
+        await d.until(lambda: d.dialog.focused is d.dialog.arguments)
+        d.dialog.arguments.text = '{"a": 1}'
+        await d.press("ctrl+s", after=0.5)
+        assert "s session" in screen_text(d.app)
+        assert "mcp__srv__tool" in screen_text(d.app)
+
+
+async def test_the_sign_of_enter_stands_at_a_choice_only_while_no_field_has_the_focus():
+    async with opened() as d:
+        await d.ask(scenes.APPROVAL)
+        assert "↵ n deny" in screen_text(d.app)
+        await d.press("tab", after=1)
+        await d.until(lambda: d.dialog.focused is not None)
+        await d.pilot.pause()
+        assert "↵" not in screen_text(d.app)
+        await d.press(*"why", after=0.3)
+        assert "comment for the model" in screen_text(d.app)
+        await d.press("enter", after=0.3)
+        await d.until(lambda: d.dialog.focused is None)
+        await d.pilot.pause()
+        assert "↵ n deny" in screen_text(d.app)
+
+
+async def test_the_trust_dialog_marks_one_thing_only():
+    async with opened(size=(120, 60)) as d:
+        await d.ask(scenes.TRUST)
+        assert screen_text(d.app).count("›") == 1

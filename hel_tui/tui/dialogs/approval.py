@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 
 from textual import events
 from textual.widget import Widget
-from textual.widgets import Input, TextArea
+from textual.widgets import TextArea
 
 from hel_tui.core import protocol as p
 from hel_tui.tui import keymap
@@ -19,6 +19,7 @@ from hel_tui.tui.dialogs.pane import diff_lines, foreign, framed
 from hel_tui.tui.safe import cut, reveal
 from hel_tui.tui.slash import check_object
 from hel_tui.tui.strings import t
+from hel_tui.tui.widgets.finder import LabelledInput
 from hel_tui.tui.widgets.lines import Caption, Line
 
 _EMPTY = ("", "{}", "null")
@@ -29,7 +30,7 @@ def grouped(number: int) -> str:
     return f"{number:,}".replace(",", "\u202f")
 
 
-class Comment(Input):
+class Comment(LabelledInput):
     """A sentence to the model that goes with the answer."""
 
     DEFAULT_CSS = """
@@ -72,15 +73,20 @@ class ApprovalDialog(Dialog):
         self.comment = Comment(placeholder=t("approval.comment_hint"), select_on_focus=False)
         self.arguments = Arguments(show_line_numbers=True, soft_wrap=True, compact=True)
         self.hint = Caption()
-        if not question.session_rule:
-            self._drop("approval.session")
-        if not question.project_rule:
-            self._drop("approval.project")
+        self._offer()
 
-    def _drop(self, action: str) -> None:
-        """A choice that would write no rule is not offered."""
-        self.choices = tuple(choice for choice in self.choices if choice.action != action)
-        self.bar.choices = self.choices
+    def _rules(self) -> list[tuple[str, str]]:
+        """(action, rule it would add). None for edited arguments: a rule speaks of what the model asked."""
+        q = self.question
+        rules = (("approval.session", q.session_rule), ("approval.project", q.project_rule))
+        return [(action, rule) for action, rule in rules if rule and self.edited is None]
+
+    def _offer(self) -> None:
+        """A choice that would add no rule is not offered."""
+        missing = {"approval.session", "approval.project"} - {action for action, _ in self._rules()}
+        choices = type(self).choices
+        self.choices = tuple(choice for choice in choices if choice.action not in missing)
+        self.bar.choices, self.bar.mark = self.choices, 0
 
     # -------------------------------------------------------------- what it says
 
@@ -109,18 +115,27 @@ class ApprovalDialog(Dialog):
         lines += self._argument_lines()
         if q.redefined:
             lines += [[], [(t("approval.redefined"), "warn")], *diff_lines(q.redefined)]
-        if q.diff and self.edited is None:
+        if self.edited is not None:
+            return lines + self._edit_note()
+        if q.diff:
             lines += [[], [(t("approval.diff"), "strong")], *diff_lines(q.diff)]
         if q.changed:
             lines += [[], [(t("approval.changed"), "strong")], *diff_lines(q.changed)]
-        rules = (("approval.session", q.session_rule), ("approval.project", q.project_rule))
-        if any(rule for _, rule in rules):
+        rules = self._rules()
+        if rules:
             lines.append([])
         for action, rule in rules:
-            if rule:
-                head = t(f"rule.{action}", key=keymap.label(action))
-                lines.append([(f"{head} ", "muted"), (foreign(rule), "accent")])
+            head = t(f"rule.{action}", key=keymap.label(action))
+            lines.append([(f"{head} ", "muted"), (foreign(rule), "accent")])
         return lines
+
+    def _edit_note(self) -> list[Line]:
+        """What is no longer shown and offered since the arguments were edited: it spoke of the old ones."""
+        q = self.question
+        keys = {name: keymap.label(f"approval.{name}") for name in ("session", "project")}
+        notes = [t("approval.edited_diff")] if q.diff else []
+        notes += [t("approval.edited_rules", **keys)] if q.session_rule or q.project_rule else []
+        return [[], *([(note, "muted")] for note in notes)] if notes else []
 
     def _argument_lines(self) -> list[Line]:
         shown = self.question.arguments if self.edited is None else self.edited
@@ -165,6 +180,7 @@ class ApprovalDialog(Dialog):
                 return True
             unchanged = self.arguments.text == self.question.arguments
             self.edited = None if unchanged else self.arguments.text
+            self._offer()
         self._edit(False)
         self.gate.typing(event.time)
         self.show_text()
@@ -200,10 +216,8 @@ class ApprovalDialog(Dialog):
                 self.toggle_large()
             case "once":
                 return self._allowed("once")
-            case "session":
-                return self._allowed("session") if self.question.session_rule else None
-            case "project":
-                return self._allowed("project") if self.question.project_rule else None
+            case "session" | "project" if f"approval.{run}" in dict(self._rules()):
+                return self._allowed(run)
         return None
 
     def _allowed(self, decision: str) -> p.ApprovalAnswer:

@@ -44,7 +44,7 @@ class Choice:
 
 
 class Choices(Bar):
-    """The choices with their keys; the marked one is what Enter does."""
+    """The choices with their keys; `↵` stands at the one that Enter does, unless a field has the focus."""
 
     DEFAULT_CSS = """
     Choices { height: auto; }
@@ -54,6 +54,8 @@ class Choices(Bar):
         super().__init__()
         self.choices = choices
         self.mark = 0
+        self.active = True
+        """Whether Enter does the marked choice now: not while a field has the focus."""
         self.locked = ""
         """Why nothing can be allowed yet; empty when it can."""
         self._places: list[tuple[int, int, int, int]] = []
@@ -64,9 +66,9 @@ class Choices(Bar):
         self._places = []
         for index, choice in enumerate(self.choices):
             dim = choice.allows and self.locked
-            chosen = index == self.mark
+            chosen = index == self.mark and self.active
             parts: list[Part] = [
-                ("›" if chosen else " ", "accent"),
+                ("↵" if chosen else " ", "accent"),
                 (f" {keymap.label(choice.action)} ", "muted" if dim else "key"),
                 (f"{t(f'short.{choice.action}')} ", "muted" if dim else "cursor" if chosen else ""),
             ]
@@ -206,6 +208,16 @@ class Dialog(ModalScreen[p.Answer]):
     def editing(self, _event: events.Key) -> bool:
         """Whether a field of the dialog takes this key; then the dialog does not."""
         return False
+
+    def on_descendant_focus(self) -> None:
+        self._mark_choices(False)
+
+    def on_descendant_blur(self) -> None:
+        self._mark_choices(self.focused is None)
+
+    def _mark_choices(self, active: bool) -> None:
+        self.bar.active = active
+        self.bar.refresh()
 
     def on_click(self, event: events.Click) -> None:
         widget, region = self.get_widget_at(event.screen_x, event.screen_y)

@@ -121,6 +121,8 @@ KOREAN: dict[str, str] = {
     "approval.redefined": "승인한 때와 비교한 도구 설명",
     "approval.diff": "바뀔 내용",
     "approval.changed": "이 도구의 지난 호출과 비교한 인수",
+    "approval.edited_diff": "고침: 바뀐 내용은 카드에 나옵니다.",
+    "approval.edited_rules": "고친 인수에는 {session}, {project}를 쓸 수 없습니다.",
     "approval.comment_hint": "모델에게 남길 말, Enter로 확정",
     "approval.edit_hint": "Ctrl+S 고친 인수 사용 · Esc 그대로 두기",
     "rule.approval.session": "{key}: 이번 세션에서 허용할 규칙:",

@@ -16,7 +16,24 @@ from hel_tui.tui import keymap
 from hel_tui.tui.strings import t
 
 
-class Finder(Input):
+class LabelledInput(Input):
+    """One line whose right edge says what it is for, once there is text over the placeholder."""
+
+    def note(self) -> str:
+        """What the right edge says."""
+        return self.placeholder if self.value else ""
+
+    def render_line(self, y: int) -> Strip:
+        strip = super().render_line(y)
+        note = f" {self.note()} "
+        room = strip.cell_length - cell_len(note)
+        if y or not note.strip() or cell_len(self.value) >= room:
+            return strip
+        style = self.get_component_rich_style("input--placeholder")
+        return Strip([*strip.crop(0, room), Segment(note, style)])
+
+
+class Finder(LabelledInput):
     """One key keeps what was typed, another clears it; both go back to where it was opened."""
 
     DEFAULT_CSS = """
@@ -51,14 +68,10 @@ class Finder(Input):
             self.found = count if isinstance(count, int) and text.strip() else None
             self.refresh()
 
-    def render_line(self, y: int) -> Strip:
-        """What is typed, and at the right edge how much was found."""
-        strip = super().render_line(y)
-        if self.found is None or y:
-            return strip
-        note = f" {t('find.count', n=self.found)} "
-        room = strip.cell_length - cell_len(note)
-        return Strip([*strip.crop(0, room), Segment(note, self.rich_style)]) if room > 0 else strip
+    def note(self) -> str:
+        """What is searched, and how much was found."""
+        label = super().note()
+        return label if self.found is None else f"{label} · {t('find.count', n=self.found)}"
 
     def on_blur(self) -> None:
         """Leaving it by another way keeps the filter and folds the line."""
