@@ -11,7 +11,7 @@ from collections.abc import Callable
 from hel_tui.core import protocol as p
 from hel_tui.tui.dialogs.base import Choice, Dialog
 from hel_tui.tui.dialogs.pane import FRAME, diff_lines, foreign, framed
-from hel_tui.tui.safe import reveal
+from hel_tui.tui.safe import NEWLINE_MARK, reveal
 from hel_tui.tui.strings import t
 from hel_tui.tui.widgets.header import short_path
 from hel_tui.tui.widgets.lines import Line
@@ -55,7 +55,7 @@ class TrustDialog(Dialog):
             [
                 ("› " if marked else "  ", "accent"),
                 (f"{box} {foreign(server.name)}", "cursor" if marked else "strong"),
-                (f"  {foreign(server.scope)} · {foreign(server.file)}", "muted"),
+                (f"  {foreign(server.scope)} · {_one_line(server.file)}", "muted"),
             ],
             *framed(server.command_line),
         ]
@@ -68,16 +68,18 @@ class TrustDialog(Dialog):
         for name, value in server.env:
             lines.append(self._fact("trust.env", f"{name}={value}"))
         for risk in server.risks:
-            lines.append([(FRAME, "frame"), ("⚠ ", "warn"), (foreign(risk), "warn")])
+            lines.append([(FRAME, "frame"), ("⚠ ", "warn"), (_one_line(risk), "warn")])
         for file in server.program_changed:
-            lines.append([(FRAME, "frame"), (f"⚠ {t('trust.program_changed', file=foreign(file))}", "warn")])
+            lines.append(
+                [(FRAME, "frame"), (f"⚠ {t('trust.program_changed', file=_one_line(file))}", "warn")]
+            )
         if server.changed:
             lines += [[(FRAME, "frame"), (t("trust.changed"), "strong")], *diff_lines(server.changed)]
         return lines
 
     @staticmethod
     def _fact(key: str, value: str) -> Line:
-        return [(FRAME, "frame"), (f"{t(key)} ", "muted"), (foreign(value), "")]
+        return [(FRAME, "frame"), (f"{t(key)} ", "muted"), (_one_line(value), "")]
 
     def _redraw(self) -> None:
         """The text again, where it was; what was seen stays seen."""
@@ -106,3 +108,8 @@ class TrustDialog(Dialog):
 
     def refused(self) -> p.Answer:
         return p.TrustAnswer("refuse")
+
+
+def _one_line(text: str) -> str:
+    """Foreign text that cannot begin a line of its own, which would look like one of hel's."""
+    return foreign(text).replace("\n", NEWLINE_MARK)
