@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
+import os
 import signal
 import sys
 import time
@@ -192,12 +193,17 @@ class HelApp(App[int]):
         kind = {"info": "information", "warning": "warning", "error": "error"}[severity]
         self.notify(text[:600], title=title[:60], severity=kind, markup=False)  # type: ignore[arg-type]
 
-    def copy(self, text: str) -> None:
-        """To the clipboard through the terminal (OSC 52)."""
+    def copy(self, text: str, said: str = "") -> None:
+        """To the clipboard through the terminal (OSC 52); then `said`, or how many characters it was.
+
+        tmux and screen pass it on only when they are told to, and do not say whether they did.
+        """
         if text:
             self.copy_to_clipboard(clean(text))
             self.clear_notifications()
-            self.say(t("copied", n=len(text)))
+            said = said or t("copied", n=len(text))
+            unsure = os.environ.get("TERM", "").startswith(("tmux", "screen"))
+            self.say(t("copied.unsure", said=said) if unsure else said)
 
     def use_theme(self, name: str) -> str:
         """Switch; a sentence when there is no such theme, else empty."""

@@ -1,4 +1,4 @@
-"""The command palette: every action of the key table, themes, access levels, servers and tools.
+"""The command palette: the key table's actions, slash commands, themes, access levels, servers and tools.
 
 Not here: what they do.
 """
@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, cast
 
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 
 from hel_tui.core import protocol as p
-from hel_tui.tui import keymap
+from hel_tui.tui import keymap, slash
 from hel_tui.tui.safe import clean
 from hel_tui.tui.strings import t
 
@@ -37,8 +38,8 @@ class HelProvider(Provider):
             if action.palette:
                 run = partial(screen.run_action, f"screen.{action.run}")
                 yield action.title, keymap.label(action.id), run
-        yield t("help.title"), "/help", partial(screen.commands.run, "/help")
-        yield t("slash.trust"), "/trust", partial(screen.commands.run, "/trust")
+        for spec in slash.SPECS:
+            yield f"/{spec.name} {spec.usage}".strip(), spec.help, partial(self._begin, spec)
         for level in p.ACCESS_LEVELS:
             text = t("palette.access", level=t(f"access.{level}"))
             yield text, t(f"access.{level}_is"), partial(self.hel.send, p.SetAccess(level))
@@ -55,12 +56,31 @@ class HelProvider(Provider):
             key = "palette.switch_on" if on else "palette.switch_off"
             yield t(key, server=name), word, partial(self.hel.send, p.SwitchServer(server.name, on))
 
+    def tools(self) -> Iterator[Entry]:
+        """One entry for each tool that can be loaded or unloaded: too many to be listed unasked."""
+        for tool in self.hel.core.tools():
+            if tool.reason:
+                continue
+            key = "palette.unload" if tool.loaded else "palette.load"
+            name = clean(f"{tool.server}.{tool.raw}", newlines=False)
+            about = clean(tool.description, newlines=False)[:200]
+            yield t(key, tool=name), about, partial(self.hel.main.commands.toggle, tool)
+
+    def _begin(self, spec: slash.Spec) -> None:
+        """Run a command; one that takes words is put into the prompt, to be completed there."""
+        screen = self.hel.main
+        if not spec.takes:
+            screen.commands.run(f"/{spec.name}")
+            return
+        screen.prompt.write(f"/{spec.name} ")
+        screen.set_focus(screen.prompt)
+
     async def discover(self) -> Hits:
         for name, about, run in self.entries():
             yield DiscoveryHit(Content(name), run, text=name, help=about)
 
     async def search(self, query: str) -> Hits:
         matcher = self.matcher(query)
-        for name, about, run in self.entries():
+        for name, about, run in chain(self.entries(), self.tools()):
             if (score := matcher.match(name)) > 0:
                 yield Hit(score, Content(name), run, text=name, help=about)

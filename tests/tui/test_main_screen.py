@@ -8,6 +8,7 @@ import pytest
 from textual import events
 
 from hel_tui.core import protocol as p
+from hel_tui.tui import slash
 from hel_tui.tui.places import Places
 from hel_tui.tui.screens.closing import ClosingScreen
 from tests.tui import scenes
@@ -584,3 +585,83 @@ async def test_the_folded_column_shows_how_names_begin_and_the_bottom_line_keeps
         text = screen_text(d.app)
         assert "✗ weat" in text
         assert "F1 keys" in text.splitlines()[-1]
+
+
+async def palette_finds(d, query: str) -> list[str]:
+    """Names that the palette finds for a query."""
+    from hel_tui.tui.palette import HelProvider
+
+    return [hit.text async for hit in HelProvider(d.app.screen).search(query)]
+
+
+async def test_the_palette_finds_every_slash_command_and_each_tool():
+    async with opened(scenes.busy_core()) as d:
+        for spec in slash.SPECS:
+            assert any(name.startswith(f"/{spec.name}") for name in await palette_finds(d, spec.name))
+        found = await palette_finds(d, "load notes")
+        assert "Load notes.search" in found
+        assert "Load notes.bad" not in found
+        assert "Unload inventory.lookup_port" in await palette_finds(d, "unload")
+
+
+async def test_a_command_that_takes_words_is_put_into_the_prompt_by_the_palette():
+    async with opened(scenes.busy_core()) as d:
+        await d.press("f2", after=0.5)
+        await d.press("ctrl+p", after=0.5)
+        await d.until(lambda: d.app.screen is not d.app.main)
+        await d.press(*"/model", after=0.3)
+        await d.until(lambda: "PROVIDER/NAME" in screen_text(d.app))
+        await d.press("enter", after=0.5)
+        await d.until(lambda: d.app.screen is d.app.main)
+        await d.until(lambda: d.app.main.prompt.text == "/model ")
+        await d.until(lambda: d.app.focused is d.app.main.prompt)
+
+
+@pytest.mark.parametrize("keys", [("tab",), ("f2",), ("f4",)])
+async def test_ctrl_d_leaves_from_everywhere_but_not_while_something_is_written(keys):
+    async with opened(scenes.busy_core()) as d:
+        await d.type("x")
+        await d.press(*keys, "ctrl+d", after=0.5)
+        assert not d.core.sent(p.Shutdown)
+        d.app.main.prompt.write("")
+        await d.press("ctrl+d", after=0.5)
+        await d.until(lambda: d.core.sent(p.Shutdown))
+
+
+async def test_ctrl_d_in_a_dialog_does_not_leave():
+    async with opened() as d:
+        await d.ask(scenes.APPROVAL)
+        await d.press("ctrl+d", after=0.5)
+        assert d.has_dialog
+        assert not d.core.sent(p.Shutdown)
+
+
+async def test_a_filter_that_holds_is_seen_in_the_title_and_escape_clears_it():
+    async with opened(scenes.busy_core()) as d:
+        await d.press("f4", "slash", after=0.5)
+        await d.until(lambda: d.app.focused is d.app.main.finder)
+        await d.press(*"look", after=0.3)
+        assert "filter tools · 1 found" in screen_text(d.app)
+        await d.press("enter", after=0.5)
+        await d.until(lambda: d.app.focused is d.app.main.side.tools)
+        await d.until(lambda: "tools / look" in screen_text(d.app))
+        await d.press("escape", after=0.5)
+        await d.until(lambda: "tools / look" not in screen_text(d.app))
+        assert len(d.app.main.side.tools.rows) == len(scenes.TOOLS)
+        assert d.core.commands == []
+        await d.press("escape", after=0.5)
+        await d.until(lambda: d.core.commands)
+        assert d.core.commands == [p.Interrupt()]
+
+
+@pytest.mark.parametrize(
+    ("term", "said"),
+    [("xterm-256color", "copied 3 lines"), ("tmux-256color", "copied 3 lines (if the terminal allows it)")],
+)
+async def test_copying_the_log_says_how_many_lines_and_whether_that_is_sure(monkeypatch, term, said):
+    async with opened(scenes.busy_core()) as d:
+        monkeypatch.setenv("TERM", term)
+        d.app.main.open_log("weather")
+        await d.press("c", after=0.5)
+        await d.until(lambda: [n.message for n in d.app._notifications] == [said])
+        assert d.app.clipboard.count("\n") == 2

@@ -29,6 +29,7 @@ from hel_tui.tui.widgets.finder import Finder
 from hel_tui.tui.widgets.foot import Foot
 from hel_tui.tui.widgets.header import HeaderBar
 from hel_tui.tui.widgets.lines import Bar, Line
+from hel_tui.tui.widgets.log import LogView
 from hel_tui.tui.widgets.prompt import Prompt
 from hel_tui.tui.widgets.rows import RowList
 from hel_tui.tui.widgets.servers import ServersPane
@@ -234,6 +235,10 @@ class MainScreen(Screen[None]):
     def _copy(self, event: Conversation.CopyRequested) -> None:
         self.hel.copy(event.text)
 
+    @on(LogView.CopyRequested)
+    def _copy_log(self, event: LogView.CopyRequested) -> None:
+        self.hel.copy(event.text, t("copied.lines", n=event.lines))
+
     @on(Conversation.LogRequested)
     def _log_of_call(self, event: Conversation.LogRequested) -> None:
         self.commands.log_of_call(event.call_id)
@@ -358,6 +363,11 @@ class MainScreen(Screen[None]):
 
     def action_new_session(self) -> None:
         self.hel.send(p.NewSession())
+
+    def action_leave(self) -> None:
+        """Leave from a list or the conversation, unless something is written in the prompt."""
+        if not self.prompt.text:
+            self.hel.action_quit_soon()
 
     def action_redraw(self) -> None:
         self.hel.redraw()

@@ -9,8 +9,10 @@ from __future__ import annotations
 import time
 from typing import ClassVar
 
+from textual.actions import SkipAction
 from textual.binding import BindingType
 from textual.geometry import Region
+from textual.message import Message
 from textual.strip import Strip
 
 from hel_tui.core import protocol as p
@@ -33,6 +35,13 @@ class LogView(LineView, can_focus=True):
     DEFAULT_CSS = """
     LogView { height: 1fr; overflow-x: hidden; overflow-y: auto; }
     """
+
+    class CopyRequested(Message):
+        """Put `text`, so many lines, on the clipboard. It is clean."""
+
+        def __init__(self, text: str, lines: int) -> None:
+            super().__init__()
+            self.text, self.lines = text, lines
 
     def __init__(self) -> None:
         super().__init__(id="log")
@@ -224,6 +233,11 @@ class LogView(LineView, can_focus=True):
     def action_scroll_pages(self, pages: int) -> None:
         self.action_scroll_lines(pages * max(self.size.height - 1, 1))
 
+    def action_clear_filter(self) -> None:
+        if not self.filter:
+            raise SkipAction
+        self.set_filter("")
+
     async def action_filter(self) -> None:
         await self.run_action("screen.filter_log")
 
@@ -231,7 +245,8 @@ class LogView(LineView, can_focus=True):
         await self.run_action("screen.large_log")
 
     def action_copy(self) -> None:
-        self.app.copy_to_clipboard(self.text())
+        if text := self.text():
+            self.post_message(self.CopyRequested(text, text.count("\n") + 1))
 
 
 def stamp(seconds: float) -> str:

@@ -96,7 +96,8 @@ class Prompt(TextArea):
             return True
         if self.completion.is_open and self._in_completion(event.key):
             return True
-        if run := keymap.by_key("app").get(event.key):
+        own = keymap.keys("prompt.leave")  # it deletes while there is text
+        if event.key not in own and (run := keymap.by_key("app").get(event.key)):
             await self.run_action(f"screen.{run}")
             return True
         return False

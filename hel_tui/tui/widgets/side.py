@@ -97,6 +97,10 @@ class Side(Vertical):
     def frame(self) -> None:
         """Once a frame: look at the log's version."""
         self.log_view.poll()
+        title = t("pane.tools")
+        if self.tools.filter:
+            title = t("pane.filtered", title=title, text=clean(self.tools.filter, newlines=False))
+        self.titles["tools"].say(title)
         view = self.log_view
         fact = "" if view.following else t("log.paused")
         if view.filter:

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import ClassVar
 
 from rich.cells import cell_len
+from textual.actions import SkipAction
 from textual.binding import BindingType
 from textual.message import Message
 
@@ -112,6 +113,11 @@ class ToolsPane(RowList):
     def action_call(self) -> None:
         if tool := self.tools.get(self.current):
             self.post_message(self.CallWanted(tool))
+
+    def action_clear_filter(self) -> None:
+        if not self.filter:
+            raise SkipAction
+        self.set_filter("")
 
     async def action_filter(self) -> None:
         await self.run_action("screen.filter_tools")
