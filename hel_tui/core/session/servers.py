@@ -60,7 +60,9 @@ class Servers:
             await self.ask()
 
     async def look_again(self) -> None:
-        """Read the files anew and ask about what is not trusted in them."""
+        """Read the files anew and ask about what is not trusted in them; not while the question is open."""
+        if self._is_asking:
+            return
         await self._read_files()
         await self.ask()
 
