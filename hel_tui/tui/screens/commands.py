@@ -210,7 +210,7 @@ class Commands:
             return
         target = f"{detail.server}.{detail.tool}" if detail.server else detail.tool
         arguments = detail.arguments
-        with contextlib.suppress(ValueError):
+        with contextlib.suppress(ValueError, RecursionError):
             arguments = json.dumps(json.loads(arguments), ensure_ascii=False)
         self.screen.prompt.write(f"/call {target} {arguments}")
         self.screen.set_focus(self.screen.prompt)
