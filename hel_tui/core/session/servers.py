@@ -172,7 +172,9 @@ class Servers:
         return frozenset(status.name for status in self._host.statuses())
 
     def _goes_on(self, server: str, why: str) -> None:
-        sentence = f"{server} stays as it was started before: {why}. The key d in the server list switches it off."
+        sentence = (
+            f"{server} stays as it was started before: {why}. The key d in the server list switches it off."
+        )
         self._emit(Notice("warning", sentence, server))
 
     def _show(self, entries: Sequence[ServerEntry], phase: Phase, reason: str) -> None:
