@@ -55,8 +55,6 @@ class Approver:
         self._last: dict[tuple[str, str], Json] = {}
         self.stopped = False
         """The person denied a call and the turn with it."""
-        self.refusals = 0
-        """Calls that did not run for want of permission, over the session."""
 
     def turn_over(self) -> None:
         """A new session began: no call was made in it yet."""
@@ -146,7 +144,6 @@ class Approver:
         )
 
     def _refused(self, checked: Checked, decision: str, sentence: str) -> Refused:
-        self.refusals += 1
         self._trace(checked, decision, executed=False)
         return Refused(sentence)
 

@@ -50,8 +50,6 @@ class Caller:
         self._hide = hide
         self._running: dict[str, asyncio.Task[Outcome]] = {}
         self._repeated: tuple[str, str, int] = ("", "", 0)
-        self.performed = 0
-        """Calls that reached their tool, over the session."""
 
     @property
     def stopped(self) -> bool:
@@ -196,7 +194,6 @@ class Caller:
             self._ledger.diff(card, await tool.preview(arguments))
         self._note_repeats(card, checked)
         self._ledger.state(card, "running")
-        self.performed += 1
         try:
             outcome = await tool.run(arguments, Invocation(card.id, self._ledger.progress(card)))
         except Exception as error:  # a bug in a tool must not end the conversation
