@@ -22,6 +22,8 @@ Phase = Literal[
 CallState = Literal["queued", "waiting", "running", "ok", "failed", "refused", "cancelled"]
 TurnEnd = Literal["done", "length", "refusal", "filter", "limit", "interrupted", "failed"]
 Severity = Literal["info", "warning", "error"]
+LogLevel = Literal["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]
+"""Levels of a server's log messages (specification, logging; RFC 5424)."""
 
 
 # ------------------------------------------------------------------ commands
@@ -112,6 +114,93 @@ class RunShell:
 @dataclass(frozen=True, slots=True)
 class ReviewTrust:
     """Ask again about servers that are not trusted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Login:
+    """Authorize at a server that needs it (OAuth); steps come as `LoginStep`, then a `LoginQuestion`."""
+
+    server: str
+
+
+@dataclass(frozen=True, slots=True)
+class Logout:
+    """Forget the tokens of a server and end its session there."""
+
+    server: str
+
+
+@dataclass(frozen=True, slots=True)
+class SetLogLevel:
+    """Ask a server to send log messages of this level and above."""
+
+    server: str
+    level: LogLevel
+
+
+@dataclass(frozen=True, slots=True)
+class ListResources:
+    """Read the resource lists of a server, or of all ("" as name); `ResourcesChanged` follows."""
+
+    server: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadResource:
+    """Read a resource to look at it; `ResourceRead` follows, the content is in `Runtime.resource`."""
+
+    server: str
+    uri: str
+
+
+@dataclass(frozen=True, slots=True)
+class WatchResource:
+    """Subscribe to the updates of a resource, or end that; `ResourceUpdated` tells of each."""
+
+    server: str
+    uri: str
+    on: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Attach:
+    """Read a resource and let it join the next message; `AttachmentsChanged` follows, or a notice."""
+
+    server: str
+    uri: str
+
+
+@dataclass(frozen=True, slots=True)
+class Detach:
+    server: str
+    uri: str
+
+
+@dataclass(frozen=True, slots=True)
+class UsePrompt:
+    """Fetch a prompt of a server and send it as a turn. `arguments`: (name, value), the empty ones left out."""
+
+    server: str
+    prompt: str
+    arguments: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CompleteArgument:
+    """Ask a server how an argument of a prompt, or a variable of a URI template, may go on.
+
+    `Completed` with the same `request` follows, with nothing in it when the server has nothing to say.
+    """
+
+    request: str
+    server: str
+    kind: Literal["prompt", "template"]
+    name: str
+    """The prompt's name, or the URI template."""
+    argument: str
+    value: str
+    given: tuple[tuple[str, str], ...] = ()
+    """The other arguments so far."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,6 +313,126 @@ class LeftoversAnswer:
     end: bool
 
 
+FieldKind = Literal[
+    "text", "email", "uri", "date", "date-time", "number", "integer", "boolean", "choice", "choices"
+]
+FieldValue = str | int | float | bool | tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FormField:
+    """One thing to fill in (specification, elicitation: the primitive schema definitions)."""
+
+    name: str
+    kind: FieldKind
+    label: str = ""
+    """Its title; the name when it has none."""
+    description: str = ""
+    required: bool = False
+    default: FieldValue | None = None
+    options: tuple[tuple[str, str], ...] = ()
+    """(value, label) of a choice or of choices."""
+    minimum: float | None = None
+    """Of a number, of the length of a text, or of how many are chosen."""
+    maximum: float | None = None
+    pattern: str = ""
+    """A regular expression the text must match, as the server gave it."""
+    completes: bool = False
+    """The server may know how it goes on: ask with `CompleteArgument`."""
+
+
+@dataclass(frozen=True, slots=True)
+class FormQuestion:
+    """A server asks the person to fill in a form (elicitation, form mode)."""
+
+    id: str
+    server: str
+    message: str
+    fields: tuple[FormField, ...]
+    tool: str = ""
+    """Raw name of the tool whose call led to it, where that is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class FormAnswer:
+    """`decline` is a no, `cancel` is no answer; `content` only with accept: (name, value) in field order."""
+
+    action: Literal["accept", "decline", "cancel"]
+    content: tuple[tuple[str, FieldValue], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class UrlQuestion:
+    """A server asks the person to go to a URL (elicitation, URL mode). It was not fetched.
+
+    The screen shows the whole URL, opens it on a key only, and answers with `FormAnswer`: accept once it
+    was opened.
+    """
+
+    id: str
+    server: str
+    message: str
+    url: str
+    host: str
+    """The part that decides where one lands."""
+    warnings: tuple[str, ...] = ()
+    """What is odd about the URL, such as a host in Punycode."""
+    tool: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SamplingQuestion:
+    """A server wants the model to answer something for it: first may it be asked, then may it go back."""
+
+    id: str
+    server: str
+    stage: Literal["request", "answer"]
+    text: str
+    """What the model would be asked, or what it answered; readable, roles as headings."""
+    system: str = ""
+    """The system prompt the server wants."""
+    model: str = ""
+    """Label of the model that would answer."""
+    max_tokens: int = 0
+    tools: tuple[str, ...] = ()
+    """Names of the server's own tools the model could ask for."""
+    limits: str = ""
+    """The limits in force, as a sentence."""
+    tool: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SamplingAnswer:
+    allow: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LoginQuestion:
+    """The person is to authorize hel at `url` (OAuth 2.1). Stays open until the browser came back to
+    hel's own loopback address; a URL or code pasted here does as well.
+
+    Whoever shows it opens the browser, on a key only.
+    """
+
+    id: str
+    server: str
+    url: str
+    issuer: str
+    """The authorization server, as its metadata names itself."""
+    redirect: str
+    """Where the browser is sent afterwards: a loopback address of this machine."""
+    scopes: tuple[str, ...] = ()
+    steps: tuple[str, ...] = ()
+    """What was done so far, a line each, credentials masked."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoginAnswer:
+    """`pasted` is the URL the browser ended at, or its code; empty to give the login up."""
+
+    pasted: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class NotAnswered:
     """Nobody answered (headless, quitting, interrupted). Always means: not done."""
@@ -231,8 +440,26 @@ class NotAnswered:
     why: str = ""
 
 
-Question = TrustQuestion | ApprovalQuestion | ContinueQuestion | LeftoversQuestion
-Answer = TrustAnswer | ApprovalAnswer | ContinueAnswer | LeftoversAnswer | NotAnswered
+Question = (
+    TrustQuestion
+    | ApprovalQuestion
+    | ContinueQuestion
+    | LeftoversQuestion
+    | FormQuestion
+    | UrlQuestion
+    | SamplingQuestion
+    | LoginQuestion
+)
+Answer = (
+    TrustAnswer
+    | ApprovalAnswer
+    | ContinueAnswer
+    | LeftoversAnswer
+    | FormAnswer
+    | SamplingAnswer
+    | LoginAnswer
+    | NotAnswered
+)
 
 Command = (
     Submit
@@ -248,6 +475,16 @@ Command = (
     | CallTool
     | RunShell
     | ReviewTrust
+    | Login
+    | Logout
+    | SetLogLevel
+    | ListResources
+    | ReadResource
+    | WatchResource
+    | Attach
+    | Detach
+    | UsePrompt
+    | CompleteArgument
     | NewSession
     | Shutdown
 )
@@ -418,6 +655,79 @@ class ServerChanged:
     restarts: int = 0
     noise: int = 0
     """Lines on stdout that were not protocol."""
+    offers: tuple[str, ...] = ()
+    """What it declared, of: tools, resources, prompts, completions, logging, subscriptions."""
+    dropped: int = 0
+    """Notifications that were dropped because they came faster than they could be kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResourcesChanged:
+    """Lists of resources and templates were read, or left with their server; read `Runtime.resources()`."""
+
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class PromptsChanged:
+    """The list of prompts changed; read `Runtime.prompts()`."""
+
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceRead:
+    """A resource that was asked for can be looked at (`Runtime.resource`), or `problem` says why not."""
+
+    server: str
+    uri: str
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceUpdated:
+    """A subscribed resource changed on its server."""
+
+    server: str
+    uri: str
+
+
+@dataclass(frozen=True, slots=True)
+class AttachmentsChanged:
+    """What joins the next message, in order."""
+
+    attachments: tuple[Attachment, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Attachment:
+    server: str
+    uri: str
+    name: str
+    mime: str
+    size: int
+    """Bytes of the content."""
+    tokens: int
+    """Estimated cost in the next request."""
+
+
+@dataclass(frozen=True, slots=True)
+class Completed:
+    """The answer to `CompleteArgument`."""
+
+    request: str
+    values: tuple[str, ...] = ()
+    total: int = 0
+    """How many there are in all, where the server says so."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoginStep:
+    """One step of an authorization, credentials masked. `end` tells how it came out."""
+
+    server: str
+    text: str
+    end: Literal["", "done", "failed"] = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -495,6 +805,13 @@ Event = (
     | UsageChanged
     | ServerChanged
     | ToolsChanged
+    | ResourcesChanged
+    | PromptsChanged
+    | ResourceRead
+    | ResourceUpdated
+    | AttachmentsChanged
+    | Completed
+    | LoginStep
     | Asked
     | QuestionClosed
     | Notice
@@ -550,6 +867,53 @@ class ToolRow:
 
 
 @dataclass(frozen=True, slots=True)
+class ResourceRow:
+    """A resource of a server, or a template of resources."""
+
+    server: str
+    uri: str
+    """Of a template: with variables in braces (RFC 6570)."""
+    name: str
+    description: str = ""
+    mime: str = ""
+    size: int = 0
+    """Bytes as the server says; 0 when it does not."""
+    template: bool = False
+    variables: tuple[str, ...] = ()
+    """Of a template, in order."""
+    watched: bool = False
+    """Its updates are subscribed to."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceContent:
+    """One content of a resource that was read."""
+
+    uri: str
+    mime: str
+    text: str = ""
+    """Empty for binary content."""
+    size: int = 0
+    """Bytes."""
+    measure: str = ""
+    """Of an image: such as `640×480`."""
+    saved: str = ""
+    """File of the session that holds binary content."""
+
+
+@dataclass(frozen=True, slots=True)
+class PromptRow:
+    server: str
+    name: str
+    command: str
+    """What a person types, without the slash: `mcp__server__prompt`."""
+    title: str = ""
+    description: str = ""
+    fields: tuple[FormField, ...] = ()
+    """Its arguments, all of kind `text`."""
+
+
+@dataclass(frozen=True, slots=True)
 class CallDetail:
     """Everything about one call, read when its card is opened."""
 
@@ -564,6 +928,8 @@ class CallDetail:
     diff: str = ""
     saved: tuple[str, ...] = ()
     """Files of the session that hold large or binary parts."""
+    images: tuple[str, ...] = ()
+    """Those of `saved` that are images."""
 
 
 @dataclass(frozen=True, slots=True)
