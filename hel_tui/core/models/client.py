@@ -14,13 +14,14 @@ from contextlib import aclosing, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from hel_tui.core.addresses import host_of
 from hel_tui.core.models.assemble import Assembler
 from hel_tui.core.models.faults import Failure, adapted, refused, sentence
 from hel_tui.core.models.profiles import Dialect, Profile
 from hel_tui.core.models.reading import Reading
-from hel_tui.core.models.sse import EventTooLarge
 from hel_tui.core.models.types import ModelFault, ModelInfo, Part, Request, RetryPart
 from hel_tui.core.models.wire import body, fresh_ids
+from hel_tui.core.sse import EventTooLarge
 from hel_tui.core.threads import in_thread
 from hel_tui.core.vocabulary import AssistantMessage
 
@@ -243,8 +244,6 @@ class ChatClient:
 
     @property
     def _who(self) -> str:
-        from hel_tui.core.models.httpclient import host_of
-
         return f"{self._info.provider} ({host_of(self._info.base_url)})"
 
     def _other_dialect(self, request: Request, failure: Failure) -> Dialect | None:

@@ -5,39 +5,15 @@ Not here: what is sent and what comes back (client).
 
 from __future__ import annotations
 
-import ipaddress
 from urllib.parse import urlsplit
 
 import httpx
 
 from hel_tui import __version__
+from hel_tui.core.addresses import is_loopback
 
 KEEP_ALIVE = 30.0
 """Seconds an idle connection is kept: tools run between two requests."""
-
-
-def is_loopback(url: str) -> bool:
-    """Whether the URL's host is this machine (0.0.0.0, as engines print it, included)."""
-    host = (urlsplit(url).hostname or "").rstrip(".")
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
-    try:
-        address = ipaddress.ip_address(host)
-    except ValueError:
-        return False
-    return address.is_loopback or address.is_unspecified
-
-
-def host_of(url: str) -> str:
-    """`host:port` for a sentence: no user name, no password, no path."""
-    parts = urlsplit(url)
-    try:
-        port = parts.port
-    except ValueError:
-        port = None
-    host = parts.hostname or url[:60]
-    host = f"[{host}]" if ":" in host else host
-    return f"{host}:{port}" if port else host
 
 
 def is_bare(url: str) -> bool:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
+from hel_tui.core.addresses import host_of
 from hel_tui.core.models.faults import clean, sentence
 from hel_tui.core.models.profiles import LOCAL, PROFILES
 from hel_tui.core.threads import in_thread
@@ -75,7 +76,7 @@ async def listed_models(base_url: str, key: str, limit: float) -> tuple[tuple[Li
     await in_thread(lambda: importlib.import_module("httpx"), "hel-http")
     import httpx
 
-    from hel_tui.core.models.httpclient import host_of, open_client
+    from hel_tui.core.models.httpclient import open_client
 
     who = host_of(base_url)
     data = bytearray()

@@ -11,8 +11,8 @@ from collections.abc import Iterable
 
 from hel_tui.core.models.assemble import Assembler
 from hel_tui.core.models.faults import Failure, in_stream
-from hel_tui.core.models.sse import EventStream, ServerEvent
 from hel_tui.core.models.types import Finish, ModelFault, Part, ReasoningPart, TextPart
+from hel_tui.core.sse import EventStream, ServerEvent
 
 MAX_WHOLE = 64 * 2**20
 """Bytes of an answer that comes in one piece."""

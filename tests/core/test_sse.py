@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hel_tui.core.models.sse import EventStream, EventTooLarge, ServerEvent
+from hel_tui.core.sse import EventStream, EventTooLarge, ServerEvent
 
 
 def parse(*chunks: bytes) -> list[ServerEvent]:
@@ -38,6 +38,14 @@ def test_comments_are_counted_and_change_nothing() -> None:
 
 def test_an_event_without_a_data_line_is_no_event_but_keeps_its_id_for_the_next() -> None:
     assert parse(b"event: x\nid: 7\n\ndata: a\n\n") == [ServerEvent("a", "", "7")]
+
+
+def test_an_id_counts_only_once_its_event_is_complete() -> None:
+    stream = EventStream()
+    stream.feed(b"id: 1\ndata: a\n\nid: 2\ndata: half")
+    assert stream.last_id == "1"
+    stream.feed(b" more\n\nid: 3\n\n")
+    assert stream.last_id == "3"
 
 
 def test_an_empty_data_line_is_an_event_with_empty_data() -> None:

@@ -26,13 +26,17 @@ class EventTooLarge(ValueError):
 
 
 class EventStream:
-    """Feed it bytes, get events. `retry` and `last_id` are what the server asked for so far."""
+    """Feed it bytes, get events. `retry` and `last_id` are what the server asked for so far.
+
+    `last_id` counts once its event is complete: who resumes behind half an event would never see it.
+    """
 
     def __init__(self, max_event: int = MAX_EVENT) -> None:
         self.retry: float | None = None
         """Seconds the server wants a client to wait before it reconnects."""
         self.last_id = ""
         self.comments = 0
+        self._id = ""
         self._max = max_event
         self._tail: list[bytes] = []
         self._tail_size = 0
@@ -109,11 +113,12 @@ class EventStream:
             self._event = value.decode("utf-8", "replace")
         elif field == b"id":
             if b"\0" not in value:
-                self.last_id = value.decode("utf-8", "replace")
+                self._id = value.decode("utf-8", "replace")
         elif field == b"retry" and value.isdigit():
             self.retry = int(value[:9]) / 1000
 
     def _dispatch(self, out: list[ServerEvent]) -> None:
+        self.last_id = self._id
         if self._data:
             out.append(ServerEvent("\n".join(self._data), self._event, self.last_id))
             self._data.clear()

@@ -1,0 +1,44 @@
+"""What an address says: whether it is this machine, what to call it in a sentence, whether two are one place.
+
+Pure functions over URLs. Not here: anything that is sent there.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from urllib.parse import urlsplit
+
+_PORTS = {"http": 80, "https": 443}
+
+
+def is_loopback(url: str) -> bool:
+    """Whether the URL's host is this machine (0.0.0.0, as engines print it, included)."""
+    host = (urlsplit(url).hostname or "").rstrip(".")
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return address.is_loopback or address.is_unspecified
+
+
+def host_of(url: str) -> str:
+    """`host:port` for a sentence: no user name, no password, no path."""
+    parts = urlsplit(url)
+    try:
+        port = parts.port
+    except ValueError:
+        port = None
+    host = parts.hostname or url[:60]
+    host = f"[{host}]" if ":" in host else host
+    return f"{host}:{port}" if port else host
+
+
+def origin_of(url: str) -> tuple[str, str, int]:
+    """(scheme, host, port) in lower case, default ports filled in. Raises ValueError for no address."""
+    parts = urlsplit(url)
+    scheme, host = parts.scheme.lower(), (parts.hostname or "").rstrip(".")
+    if not host or scheme not in _PORTS:
+        raise ValueError("no http or https address")
+    return scheme, host, parts.port or _PORTS[scheme]
