@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import re
 from collections.abc import Sequence
 from enum import IntEnum
 from pathlib import Path
@@ -19,8 +18,6 @@ from hel_tui.core.store.places import find_places
 
 LINE = 200
 """Characters of a call's line."""
-
-_STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 class Exit(IntEnum):
@@ -142,22 +139,3 @@ def options(
         mcp_config=tuple(path.resolve() for path in args.mcp_config),
         answerable=answerable,
     )
-
-
-def printable(text: str) -> str:
-    """Foreign text for a terminal's line: control characters as escapes."""
-    return "".join(
-        character
-        if character.isprintable() or character in "\t "
-        else character.encode("unicode_escape").decode()
-        for character in text
-    )
-
-
-def harmless(text: str) -> str:
-    """A model's words for stdout: all writing and line breaks stay, what steers a terminal becomes escapes.
-
-    Judged a character at a time, so that words may come in pieces. Carriage returns and marks that turn
-    the direction of text count as steering.
-    """
-    return _STEERING.sub(lambda found: found[0].encode("unicode_escape").decode(), text)

@@ -20,14 +20,13 @@ from hel_tui.cli.common import (
     Exit,
     Parser,
     add_common,
-    harmless,
     one_line,
     options,
-    printable,
     project_folder,
 )
 from hel_tui.core import protocol as p
 from hel_tui.core.runtime import Runtime
+from hel_tui.foreign import harmless, printable
 
 SERVER_WAIT = 60.0
 """Seconds the turn waits for servers that still start; nobody is there to wait for them instead."""

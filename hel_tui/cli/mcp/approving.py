@@ -6,12 +6,13 @@ import argparse
 import sys
 from pathlib import Path
 
-from hel_tui.cli.common import Exit, printable
+from hel_tui.cli.common import Exit
 from hel_tui.core.mcp.config import Configuration
 from hel_tui.core.mcp.entries import ServerEntry
 from hel_tui.core.permissions.trust import Review, TrustStore
 from hel_tui.core.protocol import ServerClaim
 from hel_tui.core.store.places import Places
+from hel_tui.foreign import printable
 
 WARNING = "These programs would run with your rights, outside any sandbox. Allow only what you know."
 

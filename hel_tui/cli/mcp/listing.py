@@ -6,11 +6,12 @@ import json
 import sys
 from typing import Any
 
-from hel_tui.cli.common import Exit, printable
+from hel_tui.cli.common import Exit
 from hel_tui.core.mcp.config import Configuration
 from hel_tui.core.mcp.entries import ServerEntry
 from hel_tui.core.permissions.trust import Review
 from hel_tui.core.store.redact import command_line, redact_shapes
+from hel_tui.foreign import printable
 
 
 def show(configuration: Configuration, review: Review[ServerEntry], *, as_json: bool) -> int:

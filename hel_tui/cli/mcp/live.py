@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
-from hel_tui.cli.common import Exit, harmless, printable
+from hel_tui.cli.common import Exit
 from hel_tui.core.agent.arguments import parse_arguments
 from hel_tui.core.mcp.config import Configuration
 from hel_tui.core.mcp.entries import ServerEntry
@@ -28,6 +28,7 @@ from hel_tui.core.protocol import Event, ServerChanged
 from hel_tui.core.store.files import SessionFiles
 from hel_tui.core.store.places import Places
 from hel_tui.core.store.redact import Redactor, secrets_in
+from hel_tui.foreign import harmless, printable
 
 UP = ("ready", "degraded")
 ON_ITS_WAY = ("starting", "restarting")

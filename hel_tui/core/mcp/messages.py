@@ -14,6 +14,7 @@ from typing import Any
 from hel_tui.core.mcp.framing import TooLong
 from hel_tui.core.mcp.large import LARGE, JsonText, read_large
 from hel_tui.core.vocabulary import Json
+from hel_tui.foreign import whole_characters
 
 Id = int | str
 
@@ -22,7 +23,6 @@ PARSE_ERROR = -32700
 INTERNAL_ERROR = -32603
 
 _NOISE_LENGTH = 2000
-_SURROGATES = re.compile("[\ud800-\udfff]")
 _HEAD_ID = re.compile(r'\A\s*\{[^{}\[\]]*?"id"\s*:\s*("?)(\d{1,18})\1')
 _TAIL_ID = re.compile(r'"id"\s*:\s*("?)(\d{1,18})\1\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}?\s*\Z')
 
@@ -79,7 +79,7 @@ def clean_surrogates(value: Any) -> Any:
     if isinstance(value, JsonText):
         return value
     if isinstance(value, str):
-        return _SURROGATES.sub("\ufffd", value)
+        return whole_characters(value)
     if isinstance(value, dict):
         return {clean_surrogates(key): clean_surrogates(item) for key, item in value.items()}
     if isinstance(value, list):

@@ -14,6 +14,7 @@ from typing import Any
 
 from hel_tui.core.models.profiles import Dialect
 from hel_tui.core.models.types import FaultKind, ModelFault
+from hel_tui.foreign import plain_line
 
 MAX_SENTENCE = 500
 """Characters of a fault's sentence."""
@@ -158,9 +159,7 @@ def clean(text: str) -> str:
     if "<" in text and re.search(r"<(?:!doctype|html|head|body)\b", text, re.I):
         text = re.sub(r"<(style|script)\b.*?</\1>", " ", text, flags=re.I | re.S)
         text = re.sub(r"<[^<>]{0,1000}>", " ", text)
-    text = re.sub(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|.)?", "", text)
-    text = re.sub(r"[\x00-\x1f\x7f-\x9f\s]+", " ", text)
-    return re.sub(r"[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]", "", text).strip()
+    return plain_line(text)
 
 
 def without_key(text: str, key: str) -> str:
