@@ -930,6 +930,8 @@ class CallDetail:
     """Files of the session that hold large or binary parts."""
     images: tuple[str, ...] = ()
     """Those of `saved` that are images."""
+    warnings: tuple[str, ...] = ()
+    """What is odd about the result: phrases."""
 
 
 @dataclass(frozen=True, slots=True)

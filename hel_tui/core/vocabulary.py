@@ -24,6 +24,28 @@ def estimate_tokens(text: str) -> int:
     return -(-len(text) // CHARACTERS_PER_TOKEN)
 
 
+# --------------------------------------------------------------------- images
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """An image a model can look at: type and size are those of the bytes, not of any claim."""
+
+    mime: str
+    """One of image/png, image/jpeg, image/gif, image/webp."""
+    data: bytes = field(repr=False)
+    path: Path | None = None
+    """File of the session that holds it."""
+    width: int = 0
+    """Pixels."""
+    height: int = 0
+
+    @property
+    def label(self) -> str:
+        """Such as `png 640×480`."""
+        return f"{self.mime.removeprefix('image/')} {self.width}×{self.height}"
+
+
 # ------------------------------------------------------------------- messages
 
 
@@ -44,6 +66,8 @@ class SystemMessage:
 @dataclass(frozen=True, slots=True)
 class UserMessage:
     text: str
+    images: tuple[Image, ...] = ()
+    """For models that see; `text` has a marker for each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +87,8 @@ class ToolMessage:
     name: str
     text: str
     failed: bool = False
+    images: tuple[Image, ...] = ()
+    """For models that see; `text` has a marker for each."""
 
 
 Message = SystemMessage | UserMessage | AssistantMessage | ToolMessage
@@ -91,6 +117,10 @@ class Outcome:
     """The whole text where `text` is only head and tail of it."""
     saved: tuple[Path, ...] = ()
     """Files of the session that hold large or binary parts."""
+    images: tuple[Image, ...] = ()
+    """For models that see; `text` has a marker for each."""
+    warnings: tuple[str, ...] = ()
+    """What is odd about the result, for the person: phrases."""
 
 
 ProgressFn = Callable[[float, float | None, str], None]

@@ -1,4 +1,4 @@
-"""Checks a call's arguments against a tool's own schema before anything is sent.
+"""Checks a call's arguments, and what comes back, against a tool's own schemas.
 
 A schema is foreign: a broken one never blocks a call, a remote reference is never fetched, and neither
 its patterns nor its depth can hold the program up. Imports jsonschema when first used.
@@ -27,17 +27,26 @@ class _TooMuch(Exception):
 
 def check_arguments(schema: Json, arguments: Json) -> str:
     """Return what is wrong with `arguments`, position first; "" when they fit or the schema is broken."""
+    return _problems(schema, arguments, "arguments")
+
+
+def check_output(schema: Json, value: Any) -> str:
+    """Return what is wrong with the structured content of a result, likewise."""
+    return _problems(schema, value, "structuredContent")
+
+
+def _problems(schema: Json, value: Any, name: str) -> str:
     _followed.set(0)
     try:
         validator = _validator(schema)
         errors = []
-        for error in validator.iter_errors(arguments):
+        for error in validator.iter_errors(value):
             errors.append(error)
             if len(errors) == MOST_ERRORS:
                 break
     except (Exception, RecursionError):
         return ""  # whatever a foreign schema does wrong, it is the server that judges then
-    return "; ".join(f"{_position(error)}: {error.message[:300]}" for error in errors)
+    return "; ".join(f"{_position(error, name)}: {error.message[:300]}" for error in errors)
 
 
 def warm_up() -> None:
@@ -45,8 +54,8 @@ def warm_up() -> None:
     check_arguments({"type": "object"}, {})
 
 
-def _position(error: Any) -> str:
-    text = "arguments"
+def _position(error: Any, name: str) -> str:
+    text = name
     for part in error.absolute_path:
         text += f"[{part}]" if isinstance(part, int) else f".{part}"
     return text

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Literal
 
+from hel_tui.core.mcp.binary import ResultFiles
 from hel_tui.core.mcp.entries import ServerEntry
 from hel_tui.core.mcp.listing import Listing, ToolSpec
 from hel_tui.core.mcp.naming import public_name
-from hel_tui.core.mcp.results import ResultFiles
 from hel_tui.core.mcp.tool import Caller, McpTool
 from hel_tui.core.protocol import ToolRow
 from hel_tui.core.vocabulary import estimate_tokens

@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from hel_tui.core.guard import Guard
+from hel_tui.core.mcp.binary import ResultFiles
 from hel_tui.core.mcp.catalogue import Catalogue
 from hel_tui.core.mcp.clock import Clock
 from hel_tui.core.mcp.entries import ServerEntry
@@ -20,7 +21,6 @@ from hel_tui.core.mcp.life import Ground
 from hel_tui.core.mcp.loader import LoadMcpTool
 from hel_tui.core.mcp.logs import LogStore
 from hel_tui.core.mcp.process import GRACE
-from hel_tui.core.mcp.results import ResultFiles
 from hel_tui.core.mcp.supervisor import Supervisor
 from hel_tui.core.mcp.verdicts import Verdicts
 from hel_tui.core.protocol import Closing, Event, Notice, ServerChanged, ServerFailure, ToolsChanged

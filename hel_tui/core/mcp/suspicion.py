@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from hel_tui.core.mcp.results import find_strings
+from hel_tui.core.mcp.structured import find_strings
 from hel_tui.core.vocabulary import Json
 
 _SECRETS = r"\b(api[_ -]?keys?|passwords?|private keys?)\b"
