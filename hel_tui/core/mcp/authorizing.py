@@ -13,6 +13,10 @@ Tell = Callable[[str], None]
 """Hears each step of an authorization as a line without credentials."""
 
 
+class NoCredentials(Exception):
+    """Credentials cannot be had at the moment. The text says why: hel's, without a full stop or secrets."""
+
+
 @dataclass(frozen=True, slots=True)
 class Challenge:
     """A 401 or 403 answer: what the server wants."""
@@ -27,7 +31,10 @@ class Authorizer(Protocol):
     """Credentials for one server URL. Used by several requests at once; nothing here asks a person."""
 
     async def headers(self) -> Mapping[str, str]:
-        """What to send along now: empty, or an Authorization header with a token refreshed if it was stale."""
+        """What to send along now: empty, or an Authorization header with a token refreshed if it was stale.
+
+        Raises NoCredentials when a request without them would be in vain.
+        """
 
     async def refused(self, challenge: Challenge, sent: Mapping[str, str]) -> bool:
         """The server did not take `sent`. True when it is worth sending again with new `headers`.

@@ -1,0 +1,277 @@
+"""One HTTP request and the head of its answer: credentials, redirects, the client's life.
+
+httpx2 is imported with the first request. Not here: what requests mean and which are sent again
+(streamable, legacy), what is in answers (reading).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from contextlib import aclosing, asynccontextmanager, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urljoin, urlsplit
+
+from hel_tui.core.addresses import host_of, origin_of
+from hel_tui.core.mcp.authorizing import Authorizer, Challenge, NoCredentials
+from hel_tui.core.mcp.http.faults import (
+    LinkFailure,
+    named,
+    network_fault,
+    speaks_of_lost_session,
+    told_by,
+)
+from hel_tui.core.mcp.http.target import Target, open_client
+from hel_tui.core.mcp.link import LinkFault
+from hel_tui.core.threads import in_thread
+from hel_tui.foreign import plain_line
+
+if TYPE_CHECKING:
+    import httpx2
+
+MAX_REDIRECTS = 5
+MAX_PAGE = 64 * 1024
+"""Bytes of a refusal that are read."""
+PAGE_LIMIT = 5.0
+"""Seconds the body of a refusal may take."""
+
+_REDIRECTS = (301, 302, 303, 307, 308)
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """One HTTP request as the owner may show it."""
+
+    method: str
+    about: str
+    """The protocol method it carried, or what it was for."""
+    status: int
+    """0 when there was no answer."""
+    seconds: float
+    """Until the head of the answer, or until it failed."""
+
+
+@dataclass(slots=True)
+class HttpHooks:
+    """What the owner of a link wants to know. All are called on the loop and must be quick."""
+
+    on_exchange: Callable[[Exchange], None] = lambda _exchange: None
+    on_reached: Callable[[], None] = lambda: None
+    """The server answered over HTTP, for the first time or again after it could not be reached."""
+    on_unreachable: Callable[[str], None] = lambda _sentence: None
+    """It could not be reached any more; the link goes on all the same."""
+    on_session_renewed: Callable[[], None] = lambda: None
+    """The server had forgotten the session and a new one was opened: lists may have changed."""
+    on_remark: Callable[[str], None] = lambda _sentence: None
+    """Something for the log: a stream that is not offered, one that was resumed, a message not taken."""
+
+
+class Answered:
+    """The head of an answer, and its body as it comes."""
+
+    def __init__(self, response: httpx2.Response, target: Target, *, gave_credentials: bool) -> None:
+        self.status: int = response.status_code
+        self.headers: Mapping[str, str] = response.headers
+        self.url = str(response.url)
+        self._response = response
+        self._target = target
+        self.gave_credentials = gave_credentials
+        self._page: bytes | None = None
+        """The body, where it was read already."""
+
+    async def chunks(self) -> AsyncGenerator[bytes, None]:
+        """The body, decompressed. Raises LinkFailure when it breaks off."""
+        if self._page is not None:
+            yield self._page
+            return
+        try:
+            async for chunk in self._response.aiter_bytes():
+                yield chunk
+        except Exception as error:  # whatever the client raises, the body is not whole
+            raise LinkFailure(network_fault(error, self._target, was_sent=True)) from error
+
+    async def page(self) -> bytes:
+        """The body of a refusal, as much of it as is worth reading. Never raises for the network."""
+        if self._page is None:
+            page = bytearray()
+            with suppress(LinkFailure, TimeoutError):
+                async with asyncio.timeout(PAGE_LIMIT), aclosing(self.chunks()) as chunks:
+                    async for chunk in chunks:
+                        page += chunk
+                        if len(page) >= MAX_PAGE:
+                            break
+            self._page = bytes(page[:MAX_PAGE])
+        return self._page
+
+
+class _Progress:
+    """How far one request came: what it means when it fails then."""
+
+    def __init__(self, on_sent: Callable[[], None]) -> None:
+        self.was_sent = False
+        self._is_own = False
+        self._on_sent = on_sent
+
+    async def trace(self, name: str, info: dict[str, Any]) -> None:
+        """Heard by the client (httpcore's `trace` extension); a proxy's CONNECT is not the request itself."""
+        if name.endswith(".send_request_headers.started"):
+            self._is_own = info["request"].method != b"CONNECT"
+            self.was_sent = self.was_sent or self._is_own
+        elif name.endswith(".send_request_body.complete") and self._is_own:
+            self._on_sent()
+
+
+class Sender:
+    """Sends requests to one target. Open until `aclose`."""
+
+    def __init__(
+        self,
+        target: Target,
+        authorizer: Authorizer,
+        hooks: HttpHooks,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.target = target
+        self.hooks = hooks
+        self._authorizer = authorizer
+        self._clock = clock
+        self._opening: asyncio.Task[httpx2.AsyncClient] | None = None
+        self._is_reached: bool | None = None
+
+    @asynccontextmanager
+    async def exchange(
+        self,
+        method: str,
+        headers: Mapping[str, str],
+        body: bytes | None = None,
+        *,
+        about: str,
+        url: str = "",
+        has_session: bool = False,
+        on_sent: Callable[[], None] = lambda: None,
+    ) -> AsyncIterator[Answered]:
+        """Send a request and yield its answer, of any status but redirects; it is closed at the end.
+
+        Credentials go along, and once more with new ones when those were refused and there are new ones.
+        With `has_session`, a 401 that speaks of the session is not about credentials. `on_sent` is called
+        when the whole request has left. Raises LinkFailure.
+        """
+        url = url or self.target.url
+        for is_last in (False, True):
+            try:
+                given = await self._authorizer.headers()
+            except NoCredentials as error:
+                raise LinkFailure(LinkFault("login", str(error))) from None
+            response = await self._send(method, url, {**headers, **given}, body, about, on_sent)
+            try:
+                gave = "authorization" in response.request.headers
+                answered = Answered(response, self.target, gave_credentials=gave)
+                if answered.status not in (401, 403) or is_last:
+                    yield answered
+                    return
+                page = await answered.page()
+                if (has_session and speaks_of_lost_session(page.decode("utf-8", "replace"))) or (
+                    not await self._authorizer.refused(_challenge(answered, page), given)
+                ):
+                    yield answered
+                    return
+            finally:
+                await response.aclose()
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        if self._opening is not None:
+            with suppress(Exception):
+                await (await self._opening).aclose()
+
+    async def _send(
+        self,
+        method: str,
+        url: str,
+        headers: Mapping[str, str],
+        body: bytes | None,
+        about: str,
+        on_sent: Callable[[], None],
+    ) -> httpx2.Response:
+        client = await self._client()
+        all_headers = self._merged(headers)
+        for _ in range(MAX_REDIRECTS):
+            progress = _Progress(on_sent)
+            begun = self._clock()
+            try:
+                request = client.build_request(
+                    method, url, headers=all_headers, content=body, extensions={"trace": progress.trace}
+                )
+                response = await client.send(request, stream=True, follow_redirects=False)
+            except Exception as error:  # nothing of hel's runs in there
+                self._told(Exchange(method, about, 0, self._clock() - begun))
+                fault = network_fault(error, self.target, was_sent=progress.was_sent)
+                if fault.kind == "unreachable":
+                    self._unreached(fault.sentence)
+                raise LinkFailure(fault) from error
+            self._told(Exchange(method, about, response.status_code, self._clock() - begun))
+            self._reached()
+            location = response.headers.get("location")
+            if response.status_code not in _REDIRECTS or not location:
+                return response
+            await response.aclose()
+            url = self._followed(method, response.status_code, url, location)
+        raise LinkFailure(LinkFault("refused", f"it redirected {MAX_REDIRECTS} times, which is too often"))
+
+    async def _client(self) -> httpx2.AsyncClient:
+        if self._opening is None:
+            self._opening = asyncio.ensure_future(
+                in_thread(lambda: open_client(self.target), "hel-http-client")
+            )
+        try:
+            return await asyncio.shield(self._opening)
+        except (ValueError, ImportError) as error:
+            self._unreached(str(error))
+            raise LinkFailure(LinkFault("unreachable", str(error))) from error
+
+    def _merged(self, headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
+        """The entry's headers and those of the request, which win. Values go out as UTF-8."""
+        own = {name.lower() for name in headers}
+        kept = [(name, value) for name, value in self.target.headers if name.lower() not in own]
+        return [(name.encode(), value.encode()) for name, value in (*kept, *headers.items())]
+
+    def _followed(self, method: str, status: int, url: str, location: str) -> str:
+        """Where to send it again. Raises LinkFailure for any place that is not the same origin."""
+        try:
+            target = urljoin(url, location)
+            is_same = origin_of(target) == origin_of(url) and "@" not in urlsplit(target).netloc
+        except ValueError:
+            target, is_same = location, False
+        if is_same and (method == "GET" or status in (307, 308)):
+            return target
+        parts = urlsplit(target) if "://" in target else urlsplit("")
+        place = f"{parts.scheme}://{host_of(target)}{parts.path}" if parts.scheme else location
+        why = "it would lose what is sent" if is_same else "it is another place"
+        sentence = (
+            f"it redirects ({named(status)}) and hel did not follow, for {why}; "
+            "if that is where the server is, use it as url"
+        )
+        raise LinkFailure(LinkFault("refused", sentence, plain_line(place)[:300], status))
+
+    # ------------------------------------------------------------------- tidings
+
+    def _told(self, exchange: Exchange) -> None:
+        self.hooks.on_exchange(exchange)
+
+    def _reached(self) -> None:
+        if self._is_reached is not True:
+            self._is_reached = True
+            self.hooks.on_reached()
+
+    def _unreached(self, sentence: str) -> None:
+        if self._is_reached is not False:
+            self._is_reached = False
+            self.hooks.on_unreachable(sentence)
+
+
+def _challenge(answered: Answered, page: bytes) -> Challenge:
+    told = told_by(page, answered.headers.get("content-type", ""))
+    return Challenge(answered.status, answered.headers.get("www-authenticate", ""), told)
