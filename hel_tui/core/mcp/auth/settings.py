@@ -1,0 +1,156 @@
+"""What an entry's `oauth` says, in hel's words and in those of other clients.
+
+Pure functions over parsed JSON, light to import. Not here: filling in variables (expand), using it (auth).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+Grant = Literal["authorization_code", "client_credentials"]
+GRANTS: tuple[Grant, ...] = ("authorization_code", "client_credentials")
+
+METHODS = ("none", "client_secret_basic", "client_secret_post", "private_key_jwt")
+"""Ways of a client to authenticate itself at the token endpoint that hel can do."""
+HIGHEST_PORT = 65535
+
+
+@dataclass(frozen=True, slots=True)
+class OAuthSettings:
+    """An entry's `oauth`, variables filled in. Everything is optional: empty means hel finds out."""
+
+    enabled: bool = True
+    """False (`"oauth": false`): hel never asks for a login there."""
+    grant: Grant = "authorization_code"
+    client_id: str = ""
+    client_secret: str = ""
+    client_metadata_url: str = ""
+    """Where a client id metadata document for hel is published; it is the client id then."""
+    token_auth_method: str = ""
+    """One of METHODS; empty leaves it to what the authorization server supports."""
+    private_key: str = ""
+    """PEM text for `private_key_jwt`, or the path of a file with it."""
+    signing_algorithm: str = ""
+    """Such as ES256; empty follows the kind of key."""
+    scopes: tuple[str, ...] = ()
+    """Asked for in place of what the server suggests."""
+    callback_port: int = 0
+    redirect_uri: str = ""
+    """A whole loopback URL, where a client was registered with one."""
+    metadata_url: str = ""
+    """Where the authorization server's metadata is, in place of discovery."""
+    resource: str | None = None
+    """The `resource` parameter; None is the server's own URL, empty leaves it out."""
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """What must not be seen anywhere."""
+        return tuple(one for one in (self.client_secret, self.private_key) if one)
+
+
+_KEYS: dict[str, tuple[str, ...]] = {
+    "enabled": ("enabled",),
+    "grant": ("grant", "grantType"),
+    "client_id": ("clientId",),
+    "client_secret": ("clientSecret",),
+    "client_metadata_url": ("clientMetadataUrl",),
+    "token_auth_method": ("tokenEndpointAuthMethod", "tokenAuthMethod"),
+    "private_key": ("privateKey", "privateKeyPem"),
+    "signing_algorithm": ("signingAlgorithm",),
+    "scopes": ("scopes", "scope"),
+    "callback_port": ("callbackPort", "redirectPort"),
+    "redirect_uri": ("redirectUri",),
+    "metadata_url": ("authServerMetadataUrl",),
+    "resource": ("resource",),
+}
+
+
+class InvalidSettings(Exception):
+    """`oauth` cannot be used. The text is a sentence; `field` is the key as it was written."""
+
+    def __init__(self, sentence: str, field: str = "") -> None:
+        super().__init__(sentence)
+        self.field = field
+
+
+def read_settings(raw: Any) -> tuple[OAuthSettings, tuple[str, ...]]:
+    """Return what `oauth` says, and the keys hel does not know. Raises InvalidSettings.
+
+    Keys may be written `clientId` or `client_id`; `true` and a missing value mean: find everything out.
+    """
+    if raw is None or raw is True:
+        return OAuthSettings(), ()
+    if raw is False:
+        return OAuthSettings(enabled=False), ()
+    if not isinstance(raw, Mapping):
+        raise InvalidSettings("`oauth` must be an object, true or false.")
+    known = {_folded(spelling): field for field, spellings in _KEYS.items() for spelling in spellings}
+    given: dict[str, Any] = {}
+    unknown = []
+    for key, value in raw.items():
+        field = known.get(_folded(str(key)))
+        if field is None:
+            unknown.append(str(key))
+        elif value is not None:
+            given[field] = _read(field, str(key), value)
+    settings = OAuthSettings(**given)
+    _check(settings)
+    return settings, tuple(unknown)
+
+
+def _folded(key: str) -> str:
+    return key.replace("_", "").replace("-", "").lower()
+
+
+def _read(field: str, key: str, value: Any) -> Any:
+    if field == "enabled":
+        if not isinstance(value, bool):
+            raise InvalidSettings(f"`oauth.{key}` must be true or false.", key)
+        return value
+    if field == "callback_port":
+        return _port(key, value)
+    if field == "scopes":
+        if isinstance(value, str):
+            return tuple(value.replace(",", " ").split())
+        if isinstance(value, list) and all(isinstance(one, str) for one in value):
+            return tuple(value)
+        raise InvalidSettings(f"`oauth.{key}` must be text or a list of texts.", key)
+    if not isinstance(value, str):
+        raise InvalidSettings(f"`oauth.{key}` must be text.", key)
+    return value.strip()
+
+
+def _port(key: str, value: Any) -> int:
+    number = int(value) if isinstance(value, str) and value.isdecimal() and len(value) < 6 else value
+    if isinstance(number, bool) or not isinstance(number, int) or not 0 < number <= HIGHEST_PORT:
+        raise InvalidSettings(f"`oauth.{key}` must be a port from 1 to {HIGHEST_PORT}.", key)
+    return number
+
+
+def _check(settings: OAuthSettings) -> None:
+    if settings.grant not in GRANTS:
+        raise InvalidSettings(f"`oauth.grant` must be one of {', '.join(GRANTS)}.", "grant")
+    method = settings.token_auth_method
+    if method and method not in METHODS:
+        raise InvalidSettings(f"`oauth.tokenEndpointAuthMethod` must be one of {', '.join(METHODS)}.")
+    if settings.grant == "client_credentials" and not settings.client_id:
+        raise InvalidSettings("`oauth.clientId` is needed for the client_credentials grant.", "clientId")
+    if method == "private_key_jwt" and not settings.private_key:
+        raise InvalidSettings("`oauth.privateKey` is needed for private_key_jwt.", "privateKey")
+    if settings.client_secret and not settings.client_id:
+        raise InvalidSettings("`oauth.clientSecret` needs a `clientId` beside it.", "clientSecret")
+
+
+def filled(settings: OAuthSettings, fill: Callable[[str], str]) -> OAuthSettings:
+    """Return the settings with `fill` applied to every text a person may write a variable into."""
+    return replace(
+        settings,
+        client_id=fill(settings.client_id),
+        client_secret=fill(settings.client_secret),
+        client_metadata_url=fill(settings.client_metadata_url),
+        private_key=fill(settings.private_key),
+        metadata_url=fill(settings.metadata_url),
+        redirect_uri=fill(settings.redirect_uri),
+    )
