@@ -6,6 +6,8 @@ Not here: the call itself (connection), what the model reads of it (tool, result
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, TypeVar
 
 from hel_tui.core.mcp.clock import Clock
 from hel_tui.core.mcp.faults import CallFault
@@ -14,6 +16,11 @@ from hel_tui.core.mcp.patience import Breaker
 from hel_tui.core.mcp.status import Status
 from hel_tui.core.vocabulary import Json, ProgressFn
 
+if TYPE_CHECKING:
+    from hel_tui.core.mcp.connection import Connection
+
+Answer = TypeVar("Answer")
+
 HELPERS_GAP = 5.0
 """Seconds between two looks at what a server has started."""
 
@@ -21,7 +28,11 @@ HELPERS_GAP = 5.0
 class Calls:
     """Passes calls on to the life that is ready, if there is one."""
 
-    def __init__(self, server: str, status: Status, clock: Clock) -> None:
+    def __init__(
+        self, server: str, status: Status, clock: Clock, on_login: Callable[[str], None] = lambda _why: None
+    ) -> None:
+        """`on_login` hears that the server wants the person to log in."""
+        self._on_login = on_login
         self._server = server
         self._status = status
         self._clock = clock
@@ -41,8 +52,13 @@ class Calls:
 
     async def call(self, raw: str, arguments: Json, on_progress: ProgressFn) -> Json:
         """Call a tool and return its raw result. Raises CallFault with a sentence for the model."""
+        return await self.through(lambda connection: connection.call(raw, arguments, on_progress))
+
+    async def through(self, work: Callable[[Connection], Awaitable[Answer]]) -> Answer:
+        """Do something with the connection, if there is one. Raises CallFault with a sentence."""
         life, now = self._life, self._clock.monotonic()
-        if life is None:
+        connection = life.connection if life is not None else None
+        if life is None or connection is None:
             raise CallFault("unavailable", self._why_not())
         left = self._breaker.seconds_left(now)
         if left > 0:
@@ -52,7 +68,7 @@ class Calls:
                 f"are paused for {left:.0f} s more. The call was not made.",
             )
         try:
-            result = await life.call(raw, arguments, on_progress)
+            result = await work(connection)
         except CallFault as fault:
             self._judge(fault)
             raise
@@ -66,7 +82,9 @@ class Calls:
         return result
 
     def _judge(self, fault: CallFault) -> None:
-        if fault.kind not in ("timeout", "lost"):
+        if fault.kind == "login":
+            self._on_login(fault.sentence)
+        if fault.kind not in ("timeout", "lost", "unreachable"):
             self._recovered()
             return
         now = self._clock.monotonic()
@@ -85,5 +103,7 @@ class Calls:
         """The reason is left out: it may quote the server, and the model could do nothing with it."""
         phase = self._status.phase
         state = "disconnected" if phase == "failed" else phase
+        if phase == "needs login":
+            return f'The server "{self._server}" needs the person to log in. The call was not made.'
         then = "Try again in a moment." if phase in ("restarting", "starting") else "The user can restart it."
         return f'The server "{self._server}" is {state}. The call was not made. {then}'

@@ -1,42 +1,37 @@
-"""One life of one server: greet, list, serve calls, until the process or the pipes are gone.
+"""One connection to one server: greet, list, serve requests, until the link is gone.
 
-Owned by one task (`live`); calls come from any task of the same loop and are not serialised.
-Imports the SDK: import late. Not here: starting processes and starting again (supervisor).
+Owned by one task (`live`); requests come from any task of the same loop and are not serialised.
+Imports the SDK: import late. Not here: processes and addresses (life), starting again (supervisor), limits
+and faults of a request (requesting).
 """
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from hel_tui.core.mcp.client import MCPError, Session, open_session, roots_result
+from hel_tui.core.mcp.changes import Changes, Listening
+from hel_tui.core.mcp.client import MCPError, Session, header_problem, open_session
 from hel_tui.core.mcp.entries import ServerEntry
 from hel_tui.core.mcp.faults import CallFault, ServerFault
 from hel_tui.core.mcp.handshake import PROBE_TIMEOUT, Hello, greet
-from hel_tui.core.mcp.listing import Listing, read_listing
-from hel_tui.core.mcp.process import EXIT_FOLLOWS, ServerProcess
+from hel_tui.core.mcp.link import Link, LinkFault
+from hel_tui.core.mcp.listing import Listing, read_listing, without
+from hel_tui.core.mcp.notes import Notes
+from hel_tui.core.mcp.offers import Prompts, Resources, read_prompts, read_resources
+from hel_tui.core.mcp.pulse import Pulse, Unreachable
+from hel_tui.core.mcp.requesting import Requests, no_progress
+from hel_tui.core.mcp.serving import Serving
 from hel_tui.core.mcp.wire import Wire, WireHooks
+from hel_tui.core.protocol import LogLevel
 from hel_tui.core.vocabulary import Json, ProgressFn
 
 METHOD_NOT_FOUND = -32601
 LIST_TIMEOUT = 60.0
-"""Seconds all pages of a tool list may take together."""
-HARD_LIMIT = 4.0
-"""How many times its idle limit a call may take in all, however much progress it reports."""
-MOST_ROUNDS = 10
-"""How often one call may ask for input before it is given up."""
-PROGRESS_GAP = 0.05
-"""Seconds between two reports of progress of one call; those between are merged."""
-REFRESH_FIRST = 0.3
-REFRESH_GAP = 30.0
-"""Seconds a refresh of the tool list waits: first and, in a storm, at most."""
-REFRESH_QUIET = 60.0
-"""Seconds without a change after which the wait is short again."""
+"""Seconds all pages of a list may take together."""
+COMPLETION_TIMEOUT = 5.0
 
 
 @dataclass(slots=True)
@@ -48,55 +43,97 @@ class ConnectionHooks:
     """The tool list was read again."""
     on_list_failed: Callable[[str], None]
     """It could not be read again; the old one stays."""
+    on_list_ignored: Callable[[], None]
+    """It changed, and the entry keeps the list of the start."""
+    on_resources: Callable[[Resources], None]
+    on_prompts: Callable[[Prompts], None]
+    on_updated: Callable[[str], None]
+    """The URI of a subscribed resource that changed."""
     on_log: Callable[[str, str], None]
     """(level, text) of a logging message of the server."""
+    on_dropped: Callable[[int], None]
+    """How many notifications were dropped since the last time this was told."""
+    on_pulse: Callable[[str], None]
+    """It does not answer (a sentence), or does again ("")."""
+    on_gone: Callable[[str], None]
+    """It could not be reached for so long that it is given up."""
+    on_note: Callable[[str], None]
+    """A sentence for the person about what the server asked."""
 
 
 class Connection:
-    """The protocol side of a running server process."""
+    """The protocol side of a server that is there."""
 
     def __init__(
         self,
         entry: ServerEntry,
-        process: ServerProcess,
-        root: Path,
+        link: Link,
+        serving: Serving,
         hooks: ConnectionHooks,
         wire_hooks: WireHooks,
         *,
         probe_timeout: float = PROBE_TIMEOUT,
     ) -> None:
         self._entry = entry
-        self._process = process
-        self._root = root if entry.roots else None
+        self._link = link
         self._hooks = hooks
+        self._serving = serving
         self._probe_timeout = probe_timeout
-        wire_hooks.on_note = self._take_note
-        served = frozenset({"roots/list"}) if entry.roots else frozenset[str]()
-        self._wire = Wire(process, wire_hooks, served)
+        self._wire = Wire(link, wire_hooks, serving.methods())
+        self._requests = Requests(entry, self._wire, serving, link.how_it_ended)
+        serving.paused = self._requests.deadlines.paused
+        serving.current = self._requests.current
+        self._notes = Notes(hooks.on_log, hooks.on_dropped, hooks.on_updated, wire_hooks.on_stray)
+        wire_hooks.on_note = self._notes.take
         self._session: Session | None = None
-        self._stale = asyncio.Event()
-        self._next_token = 0
+        self._hello: Hello | None = None
+        self._tools = Changes(self._list_again, self._hooks.on_list_failed)
+        self._resources = Changes(self._resources_again, self._offer_failed)
+        self._prompts = Changes(self._prompts_again, self._offer_failed)
+        refreshes = entry.on_list_changed == "refresh"
+        self._notes.on_change = {
+            "notifications/tools/list_changed": self._tools.mark if refreshes else hooks.on_list_ignored,
+            "notifications/resources/list_changed": self.resources_changed,
+            "notifications/prompts/list_changed": self._prompts.mark,
+        }
+        self._has_resources = False
+        """The resource lists were read once: from then on they are kept current."""
+        self._listening: Listening | None = None
+        self._pulse = Pulse(
+            self._ping,
+            lambda: self._requests.is_busy,
+            lambda: self._wire.heard,
+            hooks.on_pulse,
+            hooks.on_gone,
+        )
 
     # ---------------------------------------------------------------------- life
+
+    @property
+    def is_lost(self) -> bool:
+        """True once the link is gone."""
+        return self._wire.lost.is_set()
 
     async def live(self, *, skip_probe: bool) -> None:
         """Open the session and stay until the server is gone. Raises ServerFault if it never got ready.
 
-        To end it, end the process: everything here falls with it, `initialize` is never cancelled.
+        To end it, end the link: everything here falls with it, `initialize` is never cancelled.
         """
         moving = asyncio.create_task(self._wire.run(), name=f"mcp-wire-{self._entry.name}")
         background: list[asyncio.Task[None]] = []
         fault: ServerFault | None = None
         try:
-            async with open_session(self._wire, self._root) as session:
+            async with open_session(self._wire, self._serving.capabilities()) as session:
                 # A fault is carried out by hand: leaving the session with it would wrap it in a group.
                 fault = await self._serve(session, skip_probe, background)
+                self._link.finish()
         finally:
             self._session = None
             for task in background:
                 task.cancel()
-            self._process.stdout.finish()
+            self._link.finish()
             ends = await asyncio.gather(moving, *background, return_exceptions=True)
+            self._notes.close()
         if fault is not None:
             raise fault
         for end in ends:
@@ -110,22 +147,47 @@ class Connection:
             hello = await self._greet(session, skip_probe)
             listing = await self._first_listing(session, hello)
         except ServerFault as fault:
-            # How it ends when its pipes are closed now says nothing about why it failed.
-            self._process.stopping = self._process.stopping or not self._wire.lost.is_set()
+            fault.was_there = not self.is_lost
             return fault
-        self._session = session
-        background.append(asyncio.create_task(self._refresh_for_ever(session)))
-        if hello.era == "stateless" and hello.tells_changes("tools"):
-            background.append(asyncio.create_task(self._listen(session)))
+        self._session, self._hello = session, hello
+        self._watch(session, hello, background)
         self._hooks.on_ready(hello, listing)
+        if hello.offers("prompts"):
+            self._prompts.mark()
         await self._wire.lost.wait()
         return None
 
+    def _watch(self, session: Session, hello: Hello, background: list[asyncio.Task[None]]) -> None:
+        """Begin what goes on beside requests: lists that change, the one long request, the pulse."""
+
+        def begin(work: Coroutine[Any, Any, None], name: str) -> None:
+            background.append(asyncio.create_task(work, name=f"mcp-{name}-{self._entry.name}"))
+
+        on_change = (
+            self._tools.mark if self._entry.on_list_changed == "refresh" else self._hooks.on_list_ignored
+        )
+        self._notes.on_change = {
+            "notifications/tools/list_changed": on_change,
+            "notifications/resources/list_changed": self.resources_changed,
+            "notifications/prompts/list_changed": self._prompts.mark,
+        }
+        for changes in (self._tools, self._resources, self._prompts):
+            begin(changes.run(), "lists")
+        begin(self._pulse.run(), "pulse")
+        if hello.era == "stateless":
+            self._listening = Listening(session, hello, self._lists_doubtful)
+            begin(self._listening.run(), "listen")
+
     async def _greet(self, session: Session, skip_probe: bool) -> Hello:
         try:
-            return await greet(session, skip_probe=skip_probe, probe_timeout=self._probe_timeout)
+            return await greet(
+                session,
+                skip_probe=skip_probe,
+                protocol=self._entry.protocol,
+                probe_timeout=self._probe_timeout,
+            )
         except MCPError as error:
-            raise ServerFault("handshake", await self._why(error, "initialize")) from error
+            raise await self._server_fault(error, "handshake", "initialize") from error
 
     async def _first_listing(self, session: Session, hello: Hello) -> Listing:
         if not hello.offers("tools"):
@@ -133,174 +195,201 @@ class Connection:
         try:
             return await self._list(session)
         except MCPError as error:
-            if error.code == METHOD_NOT_FOUND and not self._wire.lost.is_set():
+            if error.code == METHOD_NOT_FOUND and not self.is_lost:
                 return Listing()
-            raise ServerFault("list", await self._why(error, "tools/list")) from error
+            raise await self._server_fault(error, "list", "tools/list") from error
         except TimeoutError as error:
             sentence = f"it did not answer tools/list within {LIST_TIMEOUT:.0f} s"
             raise ServerFault("list", sentence) from error
 
-    async def _why(self, error: MCPError, method: str) -> str:
-        if not self._wire.lost.is_set():
-            return f"it refused {method}: {error.message:.300} ({error.code})"
-        how = await self._how_it_ended()
-        return f"{how} before it answered {method}"
+    async def _server_fault(self, error: MCPError, stage: Any, method: str) -> ServerFault:
+        fault = error.error.data
+        if isinstance(fault, LinkFault):
+            told = f": {fault.told}" if fault.told else ""
+            return ServerFault(
+                stage,
+                f"{fault.sentence}{told}",
+                needs_login=fault.kind == "login",
+                unreachable=fault.kind == "unreachable",
+                status=fault.status,
+                lasting=fault.kind == "refused"
+                and 400 <= fault.status < 500
+                and fault.status not in (408, 429),
+            )
+        if not self.is_lost:
+            return ServerFault(stage, f"it refused {method}: {error.message:.300} ({error.code})")
+        return ServerFault(stage, f"{await self._link.how_it_ended()} before it answered {method}")
 
-    async def _how_it_ended(self) -> str:
-        """Wait a moment for the exit status: the pipes often close first."""
-        await self._process.wait(EXIT_FOLLOWS)
-        return f"it ended ({self._process.exit})" if self._process.exit else "it closed its stdout"
-
-    # ---------------------------------------------------------------- tool lists
+    # --------------------------------------------------------------------- lists
 
     async def _list(self, session: Session) -> Listing:
         async with asyncio.timeout(LIST_TIMEOUT):
-            return await read_listing(lambda params: session.ask("tools/list", params))
+            listing = await read_listing(lambda params: session.ask("tools/list", params))
+        if self._entry.transport == "stdio":
+            return listing
+        problems = {one.raw: header_problem(one.parameters) for one in listing.tools if not one.problem}
+        session.mirror_headers(
+            {one.raw: one.parameters for one in listing.tools if not problems.get(one.raw)}
+        )
+        return without(listing, {raw: problem for raw, problem in problems.items() if problem})
 
-    async def _refresh_for_ever(self, session: Session) -> None:
-        """Read the list again when the server says it changed: one at a time, slower in a storm."""
-        gap, last = REFRESH_FIRST, -REFRESH_QUIET
-        while True:
-            await self._stale.wait()
-            now = time.monotonic()
-            gap = REFRESH_FIRST if now - last > REFRESH_QUIET else min(gap * 2, REFRESH_GAP)
-            await asyncio.sleep(gap)
-            self._stale.clear()
+    async def _list_again(self) -> None:
+        if self._session is not None:
+            self._hooks.on_listing(await self._list(self._session))
+
+    def lists_doubtful(self) -> None:
+        """What was listed may have changed without a word: read it again."""
+        self._lists_doubtful()
+
+    def _lists_doubtful(self) -> None:
+        hello = self._hello
+        if hello is None:
+            return
+        if hello.offers("tools") and self._entry.on_list_changed == "refresh":
+            self._tools.mark()
+        if hello.offers("prompts"):
+            self._prompts.mark()
+        self.resources_changed()
+
+    def resources_changed(self) -> None:
+        """The resource lists are read again if they ever were."""
+        if self._has_resources:
+            self._resources.mark()
+
+    async def list_resources(self) -> None:
+        """Read the lists of resources and templates now. Raises CallFault."""
+        hello, session = self._hello, self._session
+        if hello is None or session is None or not hello.offers("resources"):
+            return
+        try:
+            await self._resources_again()
+        except MCPError as error:
+            raise CallFault(
+                "protocol", f"The resources could not be listed ({error.code}).", error.message
+            ) from error
+        except TimeoutError:
+            raise CallFault(
+                "timeout", f"The resources were not listed within {LIST_TIMEOUT:.0f} s."
+            ) from None
+
+    async def _resources_again(self) -> None:
+        session = self._session
+        if session is None:
+            return
+
+        async def templates(params: Json) -> Json:
             try:
-                self._hooks.on_listing(await self._list(session))
+                return await session.ask("resources/templates/list", params)
             except MCPError as error:
-                if not self._wire.lost.is_set():
-                    self._hooks.on_list_failed(f"{error.message:.300} ({error.code})")
-            except TimeoutError:
-                self._hooks.on_list_failed(f"no answer within {LIST_TIMEOUT:.0f} s")
-            last = time.monotonic()
+                if error.code == METHOD_NOT_FOUND:
+                    return {"resourceTemplates": []}
+                raise
 
-    async def _listen(self, session: Session) -> None:
-        """Keep the one long request open over which a stateless server tells changes."""
-        params: Json = {"notifications": {"toolsListChanged": True}}
-        with contextlib.suppress(MCPError):
-            await session.ask("subscriptions/listen", params, request_id="listen-tools")
+        async with asyncio.timeout(LIST_TIMEOUT):
+            found = await read_resources(lambda params: session.ask("resources/list", params), templates)
+        self._has_resources = True
+        self._hooks.on_resources(found)
 
-    # --------------------------------------------------------------- from the server
+    async def _prompts_again(self) -> None:
+        session = self._session
+        if session is None:
+            return
+        async with asyncio.timeout(LIST_TIMEOUT):
+            self._hooks.on_prompts(await read_prompts(lambda params: session.ask("prompts/list", params)))
 
-    def _take_note(self, method: str, params: Json) -> None:
-        if method == "notifications/tools/list_changed":
-            self._stale.set()
-        elif method == "notifications/message":
-            level, logger, data = (params.get(key) for key in ("level", "logger", "data"))
-            origin = f"{logger}: " if isinstance(logger, str) and logger else ""
-            self._hooks.on_log(str(level or "info")[:20], f"{origin}{_plain(data)}")
+    def _offer_failed(self, why: str) -> None:
+        self._hooks.on_note(f"A list of it could not be read: {why}.")
 
-    # ----------------------------------------------------------------------- calls
+    # ------------------------------------------------------------------ requests
+
+    def _ready(self) -> Session:
+        if self._session is None or self.is_lost:
+            raise CallFault("unavailable", f'The server "{self._entry.name}" is not connected.')
+        return self._session
 
     async def call(self, raw: str, arguments: Json, on_progress: ProgressFn) -> Json:
-        """Call a tool and return the raw result. Raises CallFault; cancelling tells the server.
+        """Call a tool and return the raw result; see `Requests.request`."""
+        params: Json = {"name": raw, "arguments": arguments}
+        return await self._asked("tools/call", params, raw, on_progress)
 
-        The idle limit is the entry's `timeout`; progress resets it, up to `HARD_LIMIT` times of it.
-        """
-        session = self._session
-        if session is None or self._wire.lost.is_set():
-            raise CallFault("unavailable", f'The server "{self._entry.name}" is not connected.')
-        loop = asyncio.get_running_loop()
-        idle = self._entry.timeout
-        latest = loop.time() + idle * HARD_LIMIT
-        report = _Throttle(on_progress)
-        self._next_token += 1
-        token = f"call-{self._next_token}"
+    async def read(self, uri: str) -> Json:
+        """Read a resource and return the raw result. Raises CallFault."""
+        return await self._asked("resources/read", {"uri": uri}, uri)
+
+    async def prompt(self, name: str, arguments: dict[str, str]) -> Json:
+        """Get a prompt and return the raw result. Raises CallFault."""
+        return await self._asked("prompts/get", {"name": name, "arguments": arguments}, name)
+
+    async def _asked(
+        self, method: str, params: Json, what: str, on_progress: ProgressFn = no_progress
+    ) -> Json:
+        session = self._ready()
+        await self._pulse.sure()
         try:
-            async with asyncio.timeout(idle) as deadline:
+            return await self._requests.request(session, method, params, what=what, on_progress=on_progress)
+        except CallFault as fault:
+            if fault.kind in ("timeout", "unreachable", "lost"):
+                self._pulse.doubt()
+            raise
 
-                def progressed(progress: float, total: float | None, message: str) -> None:
-                    if not deadline.expired():
-                        deadline.reschedule(min(loop.time() + idle, latest))
-                    report(progress, total, message)
-
-                self._wire.progress[token] = progressed
-                return await self._rounds(session, raw, arguments, token)
-        except TimeoutError:
-            raise self._timed_out(raw, loop.time() >= latest) from None
-        except MCPError as error:
-            raise await self._call_fault(error) from error
-        finally:
-            self._wire.progress.pop(token, None)
-            report.close()
-
-    async def _rounds(self, session: Session, raw: str, arguments: Json, token: str) -> Json:
-        params: Json = {"name": raw, "arguments": arguments, "_meta": {"progressToken": token}}
-        for _ in range(MOST_ROUNDS):
-            result = await session.ask("tools/call", params)
-            if result.get("resultType") != "input_required":
-                return result
-            params = {**params, "inputResponses": self._inputs(result.get("inputRequests"))}
-            if "requestState" in result:
-                params["requestState"] = result["requestState"]
-        raise CallFault("protocol", f"The tool asked for input {MOST_ROUNDS} times; it was given up.")
-
-    def _inputs(self, requests: Any) -> Json:
-        """Answer what a stateless server asks in the middle of a call: the roots; nothing else is served."""
-        answers: Json = {}
-        for key, request in requests.items() if isinstance(requests, dict) else ():
-            method = request.get("method") if isinstance(request, dict) else None
-            if method == "roots/list" and self._root is not None:
-                answers[key] = roots_result(self._root)
-            elif method == "elicitation/create":
-                answers[key] = {"action": "decline"}
-            else:
-                sentence = "The tool asked in the middle of the call for something hel does not serve."
-                raise CallFault("protocol", sentence, str(method or ""))
-        return answers
-
-    def _timed_out(self, raw: str, is_hard: bool) -> CallFault:
-        idle = self._entry.timeout
-        limit = f"{idle * HARD_LIMIT:g} s in all" if is_hard else f"{idle:g} s"
-        return CallFault(
-            "timeout",
-            f'"{raw}" of the server "{self._entry.name}" did not answer within {limit}. It was told to stop, '
-            "but the server may still be working: the call may or may not have taken effect.",
+    async def complete(self, ref: Json, argument: str, value: str, given: dict[str, str]) -> Json:
+        """Ask how an argument may go on; {} where the server does not complete. Raises CallFault."""
+        if self._hello is None or not self._hello.offers("completions"):
+            return {}
+        params: Json = {"ref": ref, "argument": {"name": argument, "value": value}}
+        if given:
+            params["context"] = {"arguments": given}
+        return await self._requests.request(
+            self._ready(), "completion/complete", params, what=argument, idle=COMPLETION_TIMEOUT
         )
 
-    async def _call_fault(self, error: MCPError) -> CallFault:
-        if not self._wire.lost.is_set():
-            sentence = f"The server refused the call with an error (code {error.code})."
-            return CallFault("protocol", sentence, error.message)
-        how = await self._how_it_ended()
-        return CallFault(
-            "lost",
-            f'The server "{self._entry.name}" disconnected during the call: {how}. The outcome is unknown; '
-            "the call was not repeated.",
-        )
-
-
-class _Throttle:
-    """Passes on the newest progress, at most every `PROGRESS_GAP` seconds."""
-
-    def __init__(self, target: ProgressFn) -> None:
-        self._target = target
-        self._newest: tuple[float, float | None, str] | None = None
-        self._timer: asyncio.TimerHandle | None = None
-
-    def __call__(self, progress: float, total: float | None, message: str) -> None:
-        if self._timer is not None:
-            self._newest = (progress, total, message)
+    async def watch(self, uri: str, on: bool) -> None:
+        """Subscribe to a resource or end that. Raises CallFault."""
+        session, hello = self._ready(), self._hello
+        if hello is not None and hello.era == "stateless":
+            if self._listening is not None:
+                self._listening.watch(uri, on)
             return
-        self._target(progress, total, message)
-        self._timer = asyncio.get_running_loop().call_later(PROGRESS_GAP, self._again)
+        if hello is None or not hello.subscribes:
+            raise CallFault(
+                "protocol", f'The server "{self._entry.name}" does not tell of changes of resources.'
+            )
+        method = "resources/subscribe" if on else "resources/unsubscribe"
+        await self._requests.request(session, method, {"uri": uri}, what=uri)
 
-    def _again(self) -> None:
-        self._timer = None
-        if self._newest is not None:
-            newest, self._newest = self._newest, None
-            self(*newest)
+    async def set_log_level(self, level: LogLevel) -> None:
+        """Ask for log messages of this level and above. Raises CallFault."""
+        session, hello = self._ready(), self._hello
+        if hello is not None and hello.era == "stateless":
+            session.ask_for_logs(level)
+            return
+        if hello is None or not hello.offers("logging"):
+            raise CallFault("protocol", f'The server "{self._entry.name}" has no log level to set.')
+        await self._requests.request(session, "logging/setLevel", {"level": level}, what=level)
 
-    def close(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
+    async def roots_changed(self) -> None:
+        """Tell a server that asks for the roots that there are others now."""
+        session, hello = self._session, self._hello
+        if session is not None and hello is not None and hello.era == "handshake" and self._entry.roots:
+            await session.tell("notifications/roots/list_changed")
 
+    # --------------------------------------------------------------------- pulse
 
-def _plain(data: Any) -> str:
-    """The data of a logging message as one line."""
-    if isinstance(data, str):
-        return data
-    import json
+    def doubt(self) -> None:
+        """The machine slept, or the network changed: make sure of the server before the next request."""
+        self._pulse.doubt(before_next=True)
 
-    return json.dumps(data, ensure_ascii=False, default=str)
+    async def _ping(self) -> None:
+        """Any answer will do. Raises Unreachable when the server cannot be asked."""
+        session, hello = self._session, self._hello
+        if session is None or hello is None:
+            return
+        try:
+            if hello.era == "handshake":
+                await session.ask("ping", {})
+            else:
+                await session.send_discover(hello.version)
+        except MCPError as error:
+            fault = error.error.data
+            if isinstance(fault, LinkFault) and fault.kind in ("unreachable", "lost", "timeout"):
+                raise Unreachable(fault.sentence) from error

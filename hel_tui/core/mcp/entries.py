@@ -12,10 +12,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from hel_tui.core.mcp.faults import ServerFault
+from hel_tui.core.protocol import LogLevel
 from hel_tui.core.vocabulary import Json
 
 Scope = Literal["command line", "local", "project", "user"]
 Transport = Literal["stdio", "http", "sse"]
+Protocol = Literal["auto", "handshake", "stateless"]
+"""Which era of the protocol to speak: find out, `initialize` (up to 2025-11-25), `server/discover` (from
+2026-07-28)."""
+OnListChanged = Literal["refresh", "ignore"]
 
 DEFAULT_TIMEOUT = 300.0
 """Seconds a call may wait."""
@@ -51,6 +57,20 @@ class ServerEntry:
     reconnect: bool = True
     parallel: bool = False
     roots: bool = True
+    elicitation: bool = True
+    sampling: bool = False
+    utility_tools: bool = False
+    on_list_changed: OnListChanged = "refresh"
+    protocol: Protocol = "auto"
+    log_level: LogLevel | None = None
+    headers_helper: str = ""
+    """A command whose output are headers, as JSON."""
+    oauth: Json | bool | None = None
+    """Settings for authorization; False for none whatever the server says."""
+    ca: str = ""
+    """A file of certificates to trust besides the system's."""
+    insecure: bool = False
+    """Do not check the server's certificate."""
 
     @property
     def identity(self) -> str:
@@ -72,7 +92,29 @@ class Launch:
 
 
 @dataclass(frozen=True, slots=True)
+class Address:
+    """A server to be reached over HTTP: everything expanded."""
+
+    url: str
+    headers: tuple[tuple[str, str], ...]
+    ca: str
+    """Path of a file; empty for none."""
+    helper: str
+    """The command of `headersHelper`; empty for none."""
+    env: tuple[tuple[str, str], ...]
+    """What the entry adds to the environment of the helper."""
+    cwd: Path
+    oauth: Json
+    """Settings for authorization with their variables filled in."""
+
+
+@dataclass(frozen=True, slots=True)
 class Unset:
     """The entry cannot be started: variables without value and without default."""
 
     names: tuple[str, ...] = field(default=())
+
+    def fault(self) -> ServerFault:
+        """Why the server is not started."""
+        verb = "is" if len(self.names) == 1 else "are"
+        return ServerFault("find", f"not started: {' and '.join(self.names)} {verb} not set", lasting=True)

@@ -7,11 +7,49 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from typing import Any
 
-from hel_tui.core.mcp.entries import Launch, ServerEntry, Unset
+from hel_tui.core.mcp.entries import Address, Launch, ServerEntry, Unset
 from hel_tui.core.store.expansion import expand, expand_home
 from hel_tui.core.store.lookup import start_folder
 from hel_tui.core.store.secrets import keyring_value
+
+
+def expand_address(
+    entry: ServerEntry,
+    environ: Mapping[str, str],
+    keyring: Callable[[str], str | None] = keyring_value,
+) -> Address | Unset:
+    """Fill in the variables of a remote entry: url, headers, ca, helper and its env, oauth.
+
+    Returns `Unset` with every name that lacks a value. A relative `ca` starts at the entry's default folder.
+    """
+    unset: dict[str, None] = {}
+
+    def fill(text: str) -> str:
+        filled, missing = expand(text, environ, keyring)
+        unset.update(dict.fromkeys(missing))
+        return filled
+
+    def fill_all(value: Any) -> Any:
+        if isinstance(value, str):
+            return fill(value)
+        if isinstance(value, dict):
+            return {key: fill_all(item) for key, item in value.items()}
+        return [fill_all(item) for item in value] if isinstance(value, list) else value
+
+    url = fill(entry.url)
+    headers = tuple((name, fill(value)) for name, value in entry.headers)
+    env = tuple((name, fill(value)) for name, value in entry.env)
+    ca, helper = fill(entry.ca), fill(entry.headers_helper)
+    oauth = fill_all(entry.oauth) if isinstance(entry.oauth, dict) else {}
+    written = fill(entry.cwd)
+    if unset:
+        return Unset(tuple(unset))
+    cwd = start_folder(written, entry.default_cwd, environ)
+    if ca:
+        ca = os.path.normpath(cwd / expand_home(ca, environ))
+    return Address(url, headers, ca, helper, env, cwd, oauth)
 
 
 def expand_launch(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Stage = Literal["find", "spawn", "handshake", "list", "call", "run"]
-CallTrouble = Literal["timeout", "lost", "protocol", "unavailable"]
+CallTrouble = Literal["timeout", "lost", "unreachable", "protocol", "login", "unavailable"]
 
 
 @dataclass(slots=True)
@@ -21,6 +21,14 @@ class ServerFault(Exception):
     resolved: str = ""
     """What the command resolved to on PATH, where that is known."""
     lasting: bool = False
+    needs_login: bool = False
+    """The person has to authorize first: nothing is wrong with it."""
+    unreachable: bool = False
+    """There was nobody at its address: it may come up yet."""
+    was_there: bool = False
+    """It was still connected when it was given up: how it ends now says nothing about why."""
+    status: int = 0
+    """HTTP status that told it; 0 when none did."""
 
     def __str__(self) -> str:
         return self.sentence

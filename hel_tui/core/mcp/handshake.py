@@ -21,7 +21,9 @@ from mcp_types.version import (
 from pydantic import ValidationError
 
 from hel_tui.core.mcp.client import MCPError, Session
+from hel_tui.core.mcp.entries import Protocol
 from hel_tui.core.mcp.faults import ServerFault
+from hel_tui.core.mcp.link import LinkFault
 from hel_tui.core.mcp.messages import kind_of
 from hel_tui.core.vocabulary import Json
 
@@ -44,16 +46,33 @@ class Hello:
         """True if it declared the capability `kind`, such as `tools`."""
         return isinstance(self.capabilities.get(kind), dict)
 
+    @property
+    def subscribes(self) -> bool:
+        """True if it declared that updates of resources can be subscribed to."""
+        resources = self.capabilities.get("resources")
+        return isinstance(resources, dict) and resources.get("subscribe") is True
+
     def tells_changes(self, kind: str) -> bool:
         """True if it declared that it sends list changes of `kind`."""
         capability = self.capabilities.get(kind)
         return isinstance(capability, dict) and capability.get("listChanged") is True
 
 
-async def greet(session: Session, *, skip_probe: bool, probe_timeout: float = PROBE_TIMEOUT) -> Hello:
-    """Negotiate on a fresh session. Raises ServerFault (stage handshake) or MCPError (connection closed)."""
+async def greet(
+    session: Session,
+    *,
+    skip_probe: bool,
+    protocol: Protocol = "auto",
+    probe_timeout: float = PROBE_TIMEOUT,
+) -> Hello:
+    """Negotiate on a fresh session. Raises ServerFault (stage handshake) or MCPError (connection closed).
+
+    `protocol` is what the entry says: to find out, or the one era that is to be spoken.
+    """
     ignored = False
-    if not skip_probe:
+    if protocol == "stateless":
+        return await _only_stateless(session, probe_timeout)
+    if not skip_probe and protocol == "auto":
         found = await _probe(session, LATEST_MODERN_VERSION, probe_timeout)
         if isinstance(found, Hello):
             return found
@@ -61,7 +80,7 @@ async def greet(session: Session, *, skip_probe: bool, probe_timeout: float = PR
     try:
         raw = await session.ask("initialize", session.hello())
     except MCPError as error:
-        if error.code != UNSUPPORTED_PROTOCOL_VERSION:
+        if error.code != UNSUPPORTED_PROTOCOL_VERSION or protocol != "auto":
             raise
         # The code itself says that the server is stateless: it was slow to answer the probe, or updated.
         found = await _probe(session, _mutual(error) or LATEST_MODERN_VERSION, probe_timeout)
@@ -69,6 +88,18 @@ async def greet(session: Session, *, skip_probe: bool, probe_timeout: float = PR
             return found
         raise
     return await _accept(session, raw, ignored)
+
+
+async def _only_stateless(session: Session, timeout: float) -> Hello:
+    found = await _probe(session, LATEST_MODERN_VERSION, timeout)
+    if isinstance(found, Hello):
+        return found
+    how = f"did not answer server/discover within {timeout:.0f} s" if found is None else "does not speak it"
+    raise ServerFault(
+        "handshake",
+        f"its entry says `protocol`: stateless ({LATEST_MODERN_VERSION}), and it {how}",
+        lasting=True,
+    )
 
 
 async def _probe(session: Session, version: str, timeout: float) -> Hello | Literal[False] | None:
@@ -80,6 +111,8 @@ async def _probe(session: Session, version: str, timeout: float) -> Hello | Lite
         except TimeoutError:
             return None
         except MCPError as error:
+            if _is_final(error):
+                raise
             if error.code != UNSUPPORTED_PROTOCOL_VERSION:
                 return False
             mutual = _mutual(error)
@@ -90,6 +123,12 @@ async def _probe(session: Session, version: str, timeout: float) -> Hello | Lite
             continue
         return _adopt(session, raw)
     return False
+
+
+def _is_final(error: MCPError) -> bool:
+    """True when the same would become of any request: there is no way to the server, or no entry."""
+    fault = error.error.data
+    return isinstance(fault, LinkFault) and (fault.kind in ("unreachable", "login") or fault.status >= 500)
 
 
 def _adopt(session: Session, raw: Json) -> Hello | Literal[False]:

@@ -7,27 +7,30 @@ logs, rows and statuses may be read from any thread. Not here: trust, reading co
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from hel_tui.core.guard import Guard
+from hel_tui.core.mcp.asking import Ask, Helpers, Sample, nobody
 from hel_tui.core.mcp.binary import ResultFiles
 from hel_tui.core.mcp.catalogue import Catalogue
 from hel_tui.core.mcp.clock import Clock
 from hel_tui.core.mcp.entries import ServerEntry
+from hel_tui.core.mcp.faults import CallFault
 from hel_tui.core.mcp.leftovers import Leftover, RunRecord, end_leftovers, find_leftovers
 from hel_tui.core.mcp.life import Ground
 from hel_tui.core.mcp.loader import LoadMcpTool
+from hel_tui.core.mcp.logins import Logins
 from hel_tui.core.mcp.logs import LogStore
 from hel_tui.core.mcp.process import GRACE
+from hel_tui.core.mcp.shelf import Shelf
 from hel_tui.core.mcp.supervisor import Supervisor
 from hel_tui.core.mcp.verdicts import Verdicts
 from hel_tui.core.protocol import Closing, Event, Notice, ServerChanged, ServerFailure, ToolsChanged
-from hel_tui.core.store.redact import redact_shapes
 from hel_tui.core.threads import in_thread
 
-STDIO_ONLY = "this version of hel speaks stdio only: start the server with a command, or use a bridge"
 HOLD = 2.0
 """Seconds a notice of a first start waits for servers before it in name order."""
 PROBE_TIMEOUT = 10.0
@@ -49,17 +52,25 @@ class Host:
         mask: Callable[[str], str] = lambda text: text,
         hide: Callable[..., None] = lambda *_values: None,
         mirror_folder: Callable[[], Path | None] = lambda: None,
+        ask: Ask = nobody,
+        sample: Callable[[], Sample | None] = lambda: None,
+        answerable: bool = False,
         probe_timeout: float = PROBE_TIMEOUT,
         grace: float = GRACE,
     ) -> None:
         """`files` and `mirror_folder` are asked when needed, since sessions come and go.
 
         `mask` hides known secrets in whatever servers print, and `hide` hears of those a server is started
-        with; `environ` is the person's environment.
+        with; `environ` is the person's environment. `ask` puts what servers ask to the person, unless
+        nobody is there to answer; `sample` gives the model that servers may ask.
         """
         self._state_dir = state_dir
         self._on_event = on_event
+        self._ask, self._sample, self._answerable = ask, sample, answerable
+        self._project = project
+        self._roots: tuple[Path, ...] = (project,)
         guard = Guard()
+        self.logins = Logins(state_dir, environ, ask=ask, emit=on_event, hide=hide, mask=mask)
         self._ground = Ground(
             project=project,
             environ=environ,
@@ -71,6 +82,9 @@ class Host:
             hide=hide,
             mirror_folder=mirror_folder,
             probe_timeout=probe_timeout,
+            helpers=self._helpers,
+            roots=lambda: self._roots,
+            logins=self.logins,
             grace=grace,
         )
         self._supervisors: dict[str, Supervisor] = {}
@@ -79,6 +93,7 @@ class Host:
         self._held: dict[str, list[Notice]] = {}
         """Notices of first starts that wait for the servers before them in name order."""
         self.catalogue = Catalogue(files, self._tools_changed)
+        self.shelf = Shelf(on_event)
         self.loader = LoadMcpTool(self.catalogue)
 
     # ------------------------------------------------------------------ commands
@@ -90,8 +105,8 @@ class Host:
         entry is ended.
         """
         for entry in sorted(entries, key=lambda one: one.name):
-            known = self._startable(entry.name)
-            if known is None or entry.transport != "stdio":
+            known = self._supervisors.get(entry.name)
+            if known is None or (known.entry.transport == "stdio") != (entry.transport == "stdio"):
                 self._begin(entry)
                 continue
             known.adopt(entry)
@@ -112,36 +127,73 @@ class Host:
             if self._supervisors.get(entry.name) is supervisor:
                 self._emit(entry.name, event)
 
-        supervisor = Supervisor(entry, self._ground, self.catalogue, heard, self._release)
+        supervisor = Supervisor(entry, self._ground, self.catalogue, self.shelf, heard, self._release)
         self._supervisors[entry.name] = supervisor
-        if entry.transport == "stdio":
-            self._held.setdefault(entry.name, [])
-            supervisor.open()
-            return
-        supervisor.status.enter("failed", STDIO_ONLY)
-        supervisor.failure = ServerFailure(
-            entry.name, "spawn", STDIO_ONLY, command_line=redact_shapes(entry.url)
-        )
-        supervisor.settled.set()
-        self._release()
+        self._held.setdefault(entry.name, [])
+        supervisor.open()
 
     def restart(self, name: str) -> bool:
         """Start a server again; False if there is none of this name that can be."""
-        supervisor = self._startable(name)
+        supervisor = self._supervisors.get(name)
         if supervisor is not None:
             supervisor.restart()
         return supervisor is not None
 
     def switch(self, name: str, on: bool) -> bool:
         """Turn a server on or off for this run; False if there is none of this name that can be."""
-        supervisor = self._startable(name)
+        supervisor = self._supervisors.get(name)
         if supervisor is not None:
             supervisor.switch(on)
         return supervisor is not None
 
-    def _startable(self, name: str) -> Supervisor | None:
+    def server(self, name: str) -> Supervisor | None:
+        """The server of this name, to ask things of it."""
+        return self._supervisors.get(name)
+
+    def servers(self) -> tuple[Supervisor, ...]:
+        """All servers in name order."""
+        return tuple(one for _, one in sorted(self._supervisors.items()))
+
+    async def login(self, name: str) -> str:
+        """Authorize at a server and connect. Returns "" or why it did not come to it."""
         supervisor = self._supervisors.get(name)
-        return supervisor if supervisor is not None and supervisor.entry.transport == "stdio" else None
+        if supervisor is None:
+            return f"there is no server named {name}"
+        problem = await self.logins.login(supervisor.entry, self._ground)
+        if not problem:
+            supervisor.restart()
+        return problem
+
+    async def logout(self, name: str) -> str:
+        """Give up the authorization at a server and end its connection. Returns "" or a sentence."""
+        supervisor = self._supervisors.get(name)
+        if supervisor is None:
+            return f"there is no server named {name}"
+        problem = await self.logins.logout(supervisor.entry, self._ground)
+        supervisor.restart()
+        return problem
+
+    async def change_roots(self, roots: tuple[Path, ...]) -> None:
+        """Servers that ask for the roots get these from now on, and are told that there are others."""
+        if roots == self._roots:
+            return
+        self._roots = roots
+        for supervisor in self.servers():
+            with contextlib.suppress(CallFault):
+                await supervisor.through(lambda connection: connection.roots_changed())
+
+    @property
+    def roots(self) -> tuple[Path, ...]:
+        """The folders servers may take for the person's work; the project first."""
+        return self._roots
+
+    def doubt(self) -> None:
+        """The machine slept or the network changed: no connection is believed without an answer."""
+        for supervisor in self.servers():
+            supervisor.doubt()
+
+    def _helpers(self) -> Helpers:
+        return Helpers(self._ask, self._sample(), self._answerable)
 
     async def settled(self) -> None:
         """Wait until the first start of each server came to something: ready, failed, off or slow."""

@@ -26,10 +26,14 @@ BASE_PREFIXES = ("LC_", "XDG_")
 
 def child_environment(launch: Launch, environ: Mapping[str, str]) -> dict[str, str]:
     """Return the environment of a server: the safe base of `environ`, then what its entry sets."""
-    base = {
+    return {**base_environment(environ), **dict(launch.env)}
+
+
+def base_environment(environ: Mapping[str, str]) -> dict[str, str]:
+    """What every program hel starts for a server gets of the person's environment."""
+    return {
         name: value for name, value in environ.items() if name in BASE_NAMES or name.startswith(BASE_PREFIXES)
     }
-    return {**base, **dict(launch.env)}
 
 
 def find_command(launch: Launch, env: Mapping[str, str]) -> str:

@@ -5,8 +5,8 @@ Not here: asking for pages (connection), names for the model (naming), which too
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from hel_tui.core.mcp.messages import kind_of
@@ -18,7 +18,7 @@ MAX_DEPTH = 100
 """How deep a tool may be nested."""
 
 Ask = Callable[[Json], Awaitable[Json]]
-"""Sends `tools/list` with these params."""
+"""Sends a list request with these params."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +30,8 @@ class ToolSpec:
     parameters: Json
     annotations: Json
     problem: str = ""
+    output: Json | None = None
+    """Schema of its structured content, where it has one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,36 +42,60 @@ class Listing:
     cut: str = ""
 
 
+def without(listing: Listing, problems: Mapping[str, str]) -> Listing:
+    """The listing with these tools (raw name -> why) marked as not to be offered."""
+    if not problems:
+        return listing
+    tools = tuple(
+        replace(one, problem=one.problem or problems[one.raw]) if one.raw in problems else one
+        for one in listing.tools
+    )
+    return replace(listing, tools=tools)
+
+
 async def read_listing(ask: Ask) -> Listing:
-    """Read all pages: to the end, a cursor seen before, or the limits. Errors of `ask` pass through."""
-    specs: list[ToolSpec] = []
+    """Read all pages of the tools. Errors of `ask` pass through."""
+    items, cut = await read_pages(ask, "tools", MAX_TOOLS)
     names: set[str] = set()
+    return Listing(tuple(_judge(item, names) for item in items), cut)
+
+
+async def read_pages(ask: Ask, key: str, most: int) -> tuple[list[Any], str]:
+    """Read all pages of a list: to the end, a cursor seen before, or the limits.
+
+    Returns the entries under `key` of every page, and why there may be more; empty when they are all. A page
+    whose cursor was seen before adds only what no earlier page had: a server that ignores cursors sends the
+    same one for ever. Errors of `ask` pass through.
+    """
+    entries: list[Any] = []
     seen: set[str] = set()
     cursor = ""
     for _ in range(MAX_PAGES):
         page = await ask({"cursor": cursor} if cursor else {})
-        listed = page.get("tools")
+        listed = page.get(key)
         if not isinstance(listed, list):
-            return Listing(tuple(specs), "a page of it has no tools array")
+            return entries, f"a page of it has no {key} array"
         following = page.get("nextCursor")
         is_repeat = isinstance(following, str) and following in seen
-        for item in listed[: MAX_TOOLS - len(specs)]:
-            if not (is_repeat and _is_known(item, names)):
-                specs.append(_judge(item, names))
-        if not isinstance(following, str) or not following:
-            return Listing(tuple(specs))
-        if len(specs) >= MAX_TOOLS:
-            return Listing(tuple(specs), f"more than {MAX_TOOLS:,} tools")
         if is_repeat:
-            return Listing(tuple(specs), "the server repeats a page cursor")
+            known = {_identity(one) for one in entries}
+            listed = [one for one in listed if _identity(one) not in known]
+        entries += listed[: most - len(entries)]
+        if not isinstance(following, str) or not following:
+            return entries, ""
+        if len(entries) >= most:
+            return entries, f"more than {most:,} {key}"
+        if is_repeat:
+            return entries, "the server repeats a page cursor"
         seen.add(following)
         cursor = following
-    return Listing(tuple(specs), f"more than {MAX_PAGES} pages")
+    return entries, f"more than {MAX_PAGES} pages"
 
 
-def _is_known(item: Any, names: set[str]) -> bool:
-    """True for a tool of an earlier page: a server that ignores cursors sends the same page again."""
-    return isinstance(item, dict) and isinstance(item.get("name"), str) and item["name"] in names
+def _identity(item: Any) -> str:
+    """What tells one entry of a list from the others."""
+    keys = ("name", "uri", "uriTemplate")
+    return repr([item.get(key) for key in keys]) if isinstance(item, dict) else repr(item)
 
 
 def _judge(item: Any, names: set[str]) -> ToolSpec:
@@ -86,12 +112,14 @@ def _judge(item: Any, names: set[str]) -> ToolSpec:
     description = item.get("description")
     annotations = item.get("annotations")
     parameters, problem = _schema(item.get("inputSchema"))
+    output = item.get("outputSchema")
     return ToolSpec(
         raw=raw,
         description=description if isinstance(description, str) else "",
         parameters=parameters,
         annotations=annotations if isinstance(annotations, dict) else {},
         problem=problem,
+        output=output if isinstance(output, dict) else None,
     )
 
 

@@ -33,6 +33,8 @@ class Status:
         self.pid = 0
         self.restarts = 0
         self.noise = 0
+        self.offers: tuple[str, ...] = ()
+        self.dropped = 0
 
     def snapshot(self) -> ServerChanged:
         """The state as an event."""
@@ -49,6 +51,8 @@ class Status:
             since=self._since,
             restarts=self.restarts,
             noise=self.noise,
+            offers=self.offers,
+            dropped=self.dropped,
         )
 
     def enter(self, phase: Phase, reason: str = "") -> None:

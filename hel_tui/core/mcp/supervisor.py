@@ -6,25 +6,32 @@ One task a server lives here for as long as hel does. Not here: a single life (l
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+import contextlib
+from collections.abc import Awaitable, Callable, Coroutine
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from hel_tui.core.mcp.arguments import warm_up
-from hel_tui.core.mcp.calling import Calls
-from hel_tui.core.mcp.catalogue import Catalogue, ListChange
+from hel_tui.core.mcp.calling import Answer, Calls
+from hel_tui.core.mcp.catalogue import Catalogue
 from hel_tui.core.mcp.entries import ServerEntry
-from hel_tui.core.mcp.faults import ServerFault
+from hel_tui.core.mcp.faults import CallFault, ServerFault
 from hel_tui.core.mcp.life import Ground, Life, LifeHooks
 from hel_tui.core.mcp.listing import Listing
-from hel_tui.core.mcp.logs import LINE_LENGTH, LogStore
+from hel_tui.core.mcp.local import LocalLife
+from hel_tui.core.mcp.logs import LogStore
 from hel_tui.core.mcp.patience import Backoff
+from hel_tui.core.mcp.remote import RemoteLife
+from hel_tui.core.mcp.reports import Reports
+from hel_tui.core.mcp.shelf import Shelf
 from hel_tui.core.mcp.starting import watch_start
 from hel_tui.core.mcp.status import Status
-from hel_tui.core.protocol import Event, Notice, ServerFailure, Severity
+from hel_tui.core.protocol import Event, ServerFailure
 from hel_tui.core.threads import in_thread
 
 if TYPE_CHECKING:
-    from hel_tui.core.mcp.connection import ConnectionHooks
+    from hel_tui.core.mcp.connection import Connection, ConnectionHooks
     from hel_tui.core.mcp.handshake import Hello
 
 
@@ -36,6 +43,7 @@ class Supervisor:
         entry: ServerEntry,
         ground: Ground,
         catalogue: Catalogue,
+        shelf: Shelf,
         emit: Callable[[Event], None],
         on_settled: Callable[[], None],
     ) -> None:
@@ -46,17 +54,20 @@ class Supervisor:
         self.settled = asyncio.Event()
         """Set once the first start came to something: ready, failed, off or slow."""
         self._ground = ground
-        self._catalogue = catalogue
-        self._emit = emit
+        self._shelf = shelf
+        self._reports = Reports(self.status, self.log, catalogue, shelf, emit, ground.mask)
+        self._reports.is_live = self._is_live
         self._on_settled = on_settled
         self._life: Life | None = None
         self._backoff = Backoff()
-        self._calls = Calls(entry.name, self.status, ground.clock)
+        self._calls = Calls(entry.name, self.status, ground.clock, self._wants_login)
         self._wake = asyncio.Event()
         self._due = False
         """True when a start is asked for."""
         self._closing = asyncio.Event()
         self._is_retired = False
+        self._is_given_up = False
+        """True when its address could not be reached for too long."""
         self._ready_at: float | None = None
         self._starts = 0
         self._watching: asyncio.Task[None] | None = None
@@ -92,7 +103,7 @@ class Supervisor:
     def switch(self, on: bool) -> None:
         """Turn it on or off for this run. It is off at once, although its process may take a while to end."""
         if on:
-            if self.status.phase in ("off", "stopped", "failed", "untrusted"):
+            if self.status.phase in ("off", "stopped", "failed", "untrusted", "needs login"):
                 self.restart()
             return
         self._due = False
@@ -118,9 +129,17 @@ class Supervisor:
 
     def kill(self) -> None:
         """End its processes at once."""
-        life = self._life
-        if life is not None and life.process is not None:
-            life.process.kill()
+        if (life := self._life) is not None:
+            life.kill()
+
+    async def through(self, work: Callable[[Connection], Awaitable[Answer]]) -> Answer:
+        """Do something with its connection. Raises CallFault with a sentence when it has none."""
+        return await self._calls.through(work)
+
+    def doubt(self) -> None:
+        """Its connection is not to be believed without an answer."""
+        if self._life is not None and self._life.connection is not None:
+            self._life.connection.doubt()
 
     @property
     def is_alive(self) -> bool:
@@ -166,9 +185,8 @@ class Supervisor:
         self._settle()
 
     def _forget(self) -> None:
-        self.status.tools = 0
         if not self._is_retired:
-            self._catalogue.remove(self.entry.name)
+            self._reports.forget()
 
     async def _one_life(self) -> ServerFault:
         self._starts += 1
@@ -176,8 +194,10 @@ class Supervisor:
         self.status.restarts = self._starts - 1
         again = self._backoff.attempt > 0 or self.status.phase == "restarting"
         self.status.enter("restarting" if again else "starting", self.status.reason if again else "")
-        hooks = LifeHooks(self._connection_hooks, self._started, self._lost, self._noise, self._latency)
-        life = self._life = Life(self.entry, self._ground, self.log, hooks)
+        tell = self._reports
+        hooks = LifeHooks(self._connection_hooks, self._started, self._lost, tell.noise, tell.latency)
+        kind = LocalLife if self.entry.transport == "stdio" else RemoteLife
+        life = self._life = kind(self.entry, self._ground, self.log, hooks)
         self._watching = asyncio.create_task(watch_start(life, self.entry.startup_timeout, self._slow))
         try:
             fault = await life.run()
@@ -197,12 +217,24 @@ class Supervisor:
     async def _after(self, fault: ServerFault) -> None:
         """Try again or give up."""
         reason = self.failure.exit if self.failure is not None and self.failure.exit else fault.sentence
-        is_outage = self._ready_at is not None or self._backoff.attempt > 0
+        if fault.needs_login:
+            self._forget()
+            self._backoff = Backoff()
+            self.status.enter("needs login", fault.sentence)
+            self._reports.notice("warning", f"It needs you to log in: {fault.sentence}.")
+            self._settle()
+            return
+        is_outage = self._ready_at is not None or self._backoff.attempt > 0 or fault.unreachable
+        if self._is_given_up:
+            fault = replace(fault, lasting=True)
+            self._is_given_up = False
         if is_outage and self.entry.reconnect and not fault.lasting:
             delay = self._backoff.next_delay()
             if delay is not None:
                 count = f"attempt {self._backoff.attempt} of {self._backoff.of}"
                 self.status.enter("restarting", f"{reason}; {count} in {delay:g} s")
+                if fault.unreachable:
+                    self._settle()
                 if await self._ground.clock.wait(self._wake, delay):
                     return
                 self._due = True
@@ -213,7 +245,7 @@ class Supervisor:
         self._backoff = Backoff()
         self.status.enter("failed", reason)
         sentence = fault.sentence if not is_outage else reason
-        self._notice("error", f"{sentence[:1].upper()}{sentence[1:]}".rstrip(".") + ".")
+        self._reports.notice("error", f"{sentence[:1].upper()}{sentence[1:]}".rstrip(".") + ".")
         self._settle()
 
     # -------------------------------------------------------------- what life tells
@@ -221,7 +253,24 @@ class Supervisor:
     def _connection_hooks(self) -> ConnectionHooks:
         from hel_tui.core.mcp.connection import ConnectionHooks
 
-        return ConnectionHooks(self._ready, self._relisted, self._not_relisted, self._logged)
+        tell = self._reports
+        return ConnectionHooks(
+            on_ready=self._ready,
+            on_listing=self._relisted,
+            on_list_failed=tell.not_relisted,
+            on_list_ignored=tell.ignored,
+            on_resources=tell.resources,
+            on_prompts=tell.prompts,
+            on_updated=tell.updated,
+            on_log=tell.logged,
+            on_dropped=tell.dropped,
+            on_pulse=tell.pulse,
+            on_gone=self._gone,
+            on_note=tell.note,
+        )
+
+    def _is_live(self) -> bool:
+        return self._life is not None and self._life.is_wanted and not self._is_retired
 
     def _started(self, pid: int) -> None:
         self.status.pid = pid
@@ -237,77 +286,43 @@ class Supervisor:
             self.status.enter(self.status.phase, reason)
             self._settle()
 
+    def _gone(self, problem: str) -> None:
+        """It could not be reached any more for so long that trying is over."""
+        if self._is_live():
+            self._is_given_up = True
+            self._end_life(problem)
+
     def _ready(self, hello: Hello, listing: Listing) -> None:
         life = self._life
-        if life is None or not life.is_wanted or self._is_retired:
+        if life is None or not self._is_live():
             return
         if self._watching is not None:
             self._watching.cancel()
         self._ready_at = self._ground.clock.monotonic()
         self._calls.open(life)
         self._background(life.remember(hello))
-        self.status.protocol = hello.version
-        change = self._offer(listing)
-        if self._starts > 1:
-            self._tell_change(change)
         self.failure = None
-        self.log.remark(f"ready: {hello.name or 'a server without a name'}, protocol {hello.version}")
-        self.status.enter("ready", _cut(listing))
+        # the entry its life began with: another may have been adopted for the next start
+        self._reports.ready(hello, listing, life.entry, self._calls.call, again=self._starts > 1)
         self._background(life.look_for_helpers())
         self._background(in_thread(warm_up, "hel-import-schema"))
+        self._background(self._watch_again())
         self._settle()
 
+    async def _watch_again(self) -> None:
+        """Subscriptions do not outlive a connection: make them anew."""
+        for uri in self._shelf.watched(self.entry.name):
+            with contextlib.suppress(CallFault):
+                await self._calls.through(partial(_watch, uri))
+
     def _relisted(self, listing: Listing) -> None:
-        if self._is_retired or self._life is None or not self._life.is_wanted:
-            return
-        self._tell_change(self._offer(listing))
-        if self.status.phase in ("ready", "degraded"):
-            self.status.enter("ready", _cut(listing))
+        life = self._life
+        if life is not None and self._is_live():
+            self._reports.relisted(self._reports.offer(listing, life.entry, self._calls.call))
 
-    def _not_relisted(self, why: str) -> None:
-        if self._life is None or not self._life.is_wanted:
-            return
-        self.status.enter("degraded", f"the changed tool list could not be read: {why}")
-
-    def _offer(self, listing: Listing) -> ListChange:
-        if self._life is None:
-            return ListChange()
-        # the entry its process was started with: another may have been adopted for the next start
-        change = self._catalogue.replace(self._life.entry, listing, self._calls.call)
-        rows = self._catalogue.rows()
-        self.status.tools = sum(1 for row in rows if row.server == self.entry.name and not row.reason)
-        return change
-
-    def _tell_change(self, change: ListChange) -> None:
-        if not change:
-            return
-        parts = [
-            f"{word}: {', '.join(names[:5])}{' …' if len(names) > 5 else ''}"
-            for word, names in (
-                ("added", change.added),
-                ("removed", change.removed),
-                ("changed", change.changed),
-                ("of these loaded", change.loaded),
-            )
-            if names
-        ]
-        self._notice("warning" if change.loaded else "info", f"Its tools changed. {'; '.join(parts)}.")
-
-    def _logged(self, level: str, text: str) -> None:
-        self.log.remark(self._ground.mask(f"[{level}] {text[: 2 * LINE_LENGTH]}"))
-
-    def _noise(self, text: str) -> None:
-        self.status.noise += 1
-        if self.status.noise == 1:
-            self._notice("warning", f"Prints on stdout, which is for the protocol: {text.strip()[:200]}")
-        self.status.counted()
-
-    def _latency(self, seconds: float) -> None:
-        self.status.latency = seconds
-        self.status.counted()
-
-    def _notice(self, severity: Severity, text: str) -> None:
-        self._emit(Notice(severity, self._ground.mask(text), self.entry.name))
+    def _wants_login(self, why: str) -> None:
+        if self._is_live():
+            self.status.enter("needs login", why)
 
     def _settle(self) -> None:
         if not self.settled.is_set():
@@ -315,5 +330,5 @@ class Supervisor:
             self._on_settled()
 
 
-def _cut(listing: Listing) -> str:
-    return f"list cut: {listing.cut}" if listing.cut else ""
+async def _watch(uri: str, connection: Connection) -> None:
+    await connection.watch(uri, True)

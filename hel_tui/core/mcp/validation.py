@@ -10,16 +10,19 @@ import math
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 from urllib.parse import urlsplit
 
 from hel_tui.core.mcp.entries import (
     DEFAULT_STARTUP_TIMEOUT,
     DEFAULT_TIMEOUT,
+    OnListChanged,
+    Protocol,
     Scope,
     ServerEntry,
     Transport,
 )
+from hel_tui.core.protocol import LogLevel
 from hel_tui.core.store.redact import looks_like_secret, redact_shapes
 
 MAX_SERVER_NAME = 32
@@ -37,14 +40,20 @@ _FLAGS = (
     "reconnect",
     "parallel",
     "roots",
+    "elicitation",
+    "sampling",
+    "utility_tools",
+    "insecure",
 )
-_LATER_FLAGS = ("elicitation", "sampling", "utility_tools")
-_LATER = (*_LATER_FLAGS, "watch", "headersHelper", "oauth")
+_REMOTE = ("headersHelper", "oauth", "ca", "insecure")
+"""Keys that only concern servers behind a URL."""
+_LATER = ("watch",)
 """Keys of entries that this version does not act on: checked, and said to do nothing where they are set."""
 _SWITCHES = ("disabled", "enabled")
 _KNOWN = frozenset(
     {"type", "command", "args", "env", "cwd", "url", "headers", "timeout"}
-    | {"startup_timeout", "tools", *_FLAGS, *_LATER, *_SWITCHES}
+    | {"startup_timeout", "tools", "protocol", "on_list_changed", "log_level"}
+    | {*_FLAGS, *_REMOTE, *_LATER, *_SWITCHES}
 )
 _APPROVING = frozenset(("autoapprove", "alwaysallow", "auto_approve", "always_allow", "trust", "autoallow"))
 
@@ -119,9 +128,15 @@ def judge(name: str, raw: Any, scope: Scope, file: Path, default_cwd: Path) -> J
         enabled=enabled,
         include=include,
         exclude=exclude,
+        on_list_changed=_word(raw, "on_list_changed", OnListChanged, "refresh"),
+        protocol=_word(raw, "protocol", Protocol, "auto"),
+        log_level=_word(raw, "log_level", LogLevel, None),
+        headers_helper=_text(raw, "headersHelper"),
+        oauth=_oauth(raw),
+        ca=_text(raw, "ca"),
         **{key: _flag(raw, key) for key in _FLAGS if key in raw},
     )
-    _check_later(raw)
+    _texts(raw, "watch")
     notes += _remarks(entry, raw)
     return Judged(entry, tuple(notes))
 
@@ -186,6 +201,10 @@ def _remarks(entry: ServerEntry, raw: dict[str, Any]) -> list[str]:
         unknown += [f"`tools.{key[:60]}`" for key in tools if key not in ("include", "exclude")]
     if unknown:
         notes.append(f"unknown and left out: {', '.join(named(unknown))}.")
+    if entry.transport == "stdio" and (odd := [key for key in _REMOTE if raw.get(key)]):
+        notes.append(f"{_listed(odd)} only concerns servers with a `url`: left out.")
+    if entry.insecure and entry.transport != "stdio":
+        notes.append("`insecure`: whoever is between hel and this server can read and change everything.")
     if later := [key for key in _LATER if raw.get(key)]:
         notes.append(f"{_listed(later)} not in this version: left out.")
     if entry.scope == "project":
@@ -301,19 +320,22 @@ def _globs(raw: dict[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return _texts(tools, "include", "tools."), _texts(tools, "exclude", "tools.")
 
 
-def _check_later(raw: dict[str, Any]) -> None:
-    for key in _LATER_FLAGS:
-        if key in raw:
-            _flag(raw, key)
-    _texts(raw, "watch")
-    _text(raw, "headersHelper")
-    _oauth(raw)
+def _word(raw: dict[str, Any], key: str, kind: Any, default: Any) -> Any:
+    """One of the words of a Literal."""
+    value = raw.get(key)
+    if value is None:
+        return default
+    if value not in get_args(kind):
+        known = ", ".join(f'"{each}"' for each in get_args(kind))
+        raise Invalid(f"`{key}` must be one of {known}, not {_shown(value)}.", key)
+    return value
 
 
-def _oauth(raw: dict[str, Any]) -> None:
+def _oauth(raw: dict[str, Any]) -> dict[str, Any] | bool | None:
     value = raw.get("oauth")
     if value is not None and not isinstance(value, bool | dict):
-        raise Invalid(f"`oauth` must be an object, not {_kind(value)}.", "oauth")
+        raise Invalid(f"`oauth` must be an object, or false, not {_kind(value)}.", "oauth")
+    return value
 
 
 def _url(raw: dict[str, Any]) -> str:

@@ -1,4 +1,5 @@
-"""Which servers ignore the probe of the stateless protocol, remembered so that it costs them once.
+"""What was learned of servers at great cost, remembered so that it costs once: who ignores the probe of the
+stateless protocol, who only speaks the older HTTP.
 
 The specification (2026-07-28, versioning) allows to keep the verdict per server definition.
 Not here: the negotiation itself (handshake).
@@ -17,6 +18,8 @@ from hel_tui.core.vocabulary import Json
 FILE = "protocols.toml"
 LIFETIME = 14 * 86_400
 """Seconds after which a server is probed again: it may have been updated."""
+IGNORES_PROBE = "ignores_probe"
+SPEAKS_SSE = "speaks_sse"
 _MOST = 500
 
 
@@ -28,27 +31,42 @@ class Verdicts:
 
     def ignores_probe(self, definition: Json) -> bool:
         """True if this server did not answer the probe lately."""
-        document, _ = read_toml(self._path)
-        noted = document.get("ignores_probe", {})
-        when = noted.get(_key(definition)) if isinstance(noted, dict) else None
-        return isinstance(when, int) and time.time() - when < LIFETIME
+        return self._holds(IGNORES_PROBE, definition)
+
+    def speaks_sse(self, definition: Json) -> bool:
+        """True if this server lately spoke only the older HTTP with SSE."""
+        return self._holds(SPEAKS_SSE, definition)
 
     def note_silence(self, definition: Json) -> None:
         """The probe was not answered, yet the old handshake was."""
-        self._change(definition, int(time.time()))
+        self._change(IGNORES_PROBE, definition, int(time.time()))
+
+    def note_sse(self, definition: Json) -> None:
+        """It refused streamable HTTP, yet the older transport worked."""
+        self._change(SPEAKS_SSE, definition, int(time.time()))
 
     def forget(self, definition: Json) -> None:
         """It does know the stateless protocol after all."""
-        self._change(definition, None)
+        self._change(IGNORES_PROBE, definition, None)
 
-    def _change(self, definition: Json, when: int | None) -> None:
+    def forget_sse(self, definition: Json) -> None:
+        """It does not speak the older transport any more."""
+        self._change(SPEAKS_SSE, definition, None)
+
+    def _holds(self, verdict: str, definition: Json) -> bool:
+        document, _ = read_toml(self._path)
+        noted = document.get(verdict, {})
+        when = noted.get(_key(definition)) if isinstance(noted, dict) else None
+        return isinstance(when, int) and time.time() - when < LIFETIME
+
+    def _change(self, verdict: str, definition: Json, when: int | None) -> None:
         def change(document: Json) -> None:
-            noted = document.get("ignores_probe")
+            noted = document.get(verdict)
             noted = dict(noted) if isinstance(noted, dict) else {}
             noted.pop(_key(definition), None)
             if when is not None:
                 noted[_key(definition)] = when
-            document["ignores_probe"] = dict(list(noted.items())[-_MOST:])
+            document[verdict] = dict(list(noted.items())[-_MOST:])
 
         update_toml(self._path, change)
 

@@ -1,8 +1,9 @@
-"""Messages over the pipes of one process: the transport under the SDK's client, with the border in it.
+"""Messages over one link: the transport under the SDK's client, with the border in it.
 
 Everything a server can send in quantity is handled here without a task for each message: notifications,
-progress, pings, requests nobody may ask, answers nobody waits for. Only answers and the few requests hel
-serves go on. Imports the SDK: import late. Not here: what messages mean (connection).
+progress, pings, requests nobody may ask, answers nobody waits for. Only answers go on to the SDK; requests
+that hel serves go to whoever serves them. Imports the SDK: import late. Not here: what messages mean
+(connection), how they travel (link).
 """
 
 from __future__ import annotations
@@ -10,12 +11,12 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 
 import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
-from mcp.shared.message import SessionMessage
+from mcp.shared.message import ClientMessageMetadata, SessionMessage
 from mcp_types import (
     METHOD_NOT_FOUND,
     ErrorData,
@@ -26,8 +27,9 @@ from mcp_types import (
     JSONRPCResponse,
 )
 
-from hel_tui.core.mcp.framing import LineSplitter, TooLong
+from hel_tui.core.mcp.framing import TooLong
 from hel_tui.core.mcp.large import LARGE
+from hel_tui.core.mcp.link import Link, LinkFault
 from hel_tui.core.mcp.messages import (
     INTERNAL_ERROR,
     Answer,
@@ -39,7 +41,6 @@ from hel_tui.core.mcp.messages import (
     coerce_id,
     parse_line,
 )
-from hel_tui.core.mcp.process import ServerProcess
 from hel_tui.core.threads import in_thread
 from hel_tui.core.vocabulary import Json, ProgressFn
 
@@ -47,6 +48,19 @@ MOST_WAITING = 2000
 """Messages that may wait for a server that does not read; answers to it beyond that are dropped."""
 MOST_ASKS = 16
 """Requests of one server that hel serves at a time."""
+LINK_FAILED = -32000
+"""Code of an answer made up for a request whose link failed; its data is the `LinkFault`."""
+
+Serve = Callable[[Json], Awaitable[Json]]
+"""Answers a request of the server from its params. Raises AskRefused."""
+
+
+@dataclass(slots=True)
+class AskRefused(Exception):
+    """A request of a server is answered with this error."""
+
+    code: int
+    message: str
 
 
 @dataclass(slots=True)
@@ -56,34 +70,36 @@ class WireHooks:
     on_noise: Callable[[str], None]
     """A line on stdout that is not protocol."""
     on_note: Callable[[str, Json], None]
-    """A notification, except progress."""
+    """A notification, except progress and cancellation."""
     on_stray: Callable[[str], None]
-    """A remark on an answer nobody waits for."""
-    on_latency: Callable[[float], None] = lambda _seconds: None
-    """A request was answered after so many seconds."""
+    """Something odd that was dropped, as a sentence."""
+    on_latency: Callable[[float], None]
+    """Seconds from sending a request to its answer."""
 
 
 @dataclass(slots=True)
 class Wire:
-    """The two directions between hel and one process. `run` moves messages until the server is gone."""
+    """Moves messages between one link and an SDK session. `run` once."""
 
-    process: ServerProcess
+    link: Link
     hooks: WireHooks
-    served: frozenset[str] = frozenset()
-    """Methods that a server may ask of hel besides `ping`."""
-    lost: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set once nothing can be sent or received any more; all waiting requests then fail."""
-    progress: dict[Id, ProgressFn] = field(default_factory=dict)
-    """Who wants the progress of which token."""
+    serves: Mapping[str, Serve] = field(default_factory=dict)
+    """Requests a server may make, besides ping."""
     from_server: MemoryObjectReceiveStream[SessionMessage | Exception] = field(init=False)
     to_server: MemoryObjectSendStream[SessionMessage] = field(init=False)
+    lost: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when the link is gone: nothing will come any more."""
+    progress: dict[str | int, ProgressFn] = field(default_factory=dict)
+    """Who listens to which progress token."""
+    heard: float = 0.0
+    """When the server last sent a message (time.monotonic)."""
     _inbound: MemoryObjectSendStream[SessionMessage | Exception] = field(init=False)
     _outbound: MemoryObjectReceiveStream[SessionMessage] = field(init=False)
     _replies: MemoryObjectSendStream[SessionMessage] = field(init=False)
     _pending: dict[Id, float] = field(default_factory=dict)
     """Requests that were sent and not answered: when each was sent."""
-    _asked: set[Id] = field(default_factory=set)
-    """Requests of the server that hel is serving."""
+    _asked: dict[Id, asyncio.Task[None]] = field(default_factory=dict)
+    """Requests of the server that are being served."""
 
     def __post_init__(self) -> None:
         self._inbound, self.from_server = anyio.create_memory_object_stream[SessionMessage | Exception](64)
@@ -91,33 +107,23 @@ class Wire:
         self._replies = self.to_server.clone()
 
     async def run(self) -> None:
-        """Move messages both ways until the server closed its stdout, its stdin or itself."""
-        writing = asyncio.create_task(self._write(), name=f"mcp-write-{self.process.pid}")
+        """Move messages both ways until the link is gone."""
+        writing = asyncio.create_task(self._write(), name="mcp-write")
         try:
-            await self._read()
+            await self.link.run(self)
         finally:
             self.lost.set()
             self._inbound.close()
             self._replies.close()
-            self.process.stdin.close()
-            writing.cancel()
-            await asyncio.gather(writing, return_exceptions=True)
+            serving = list(self._asked.values())
+            for task in (writing, *serving):
+                task.cancel()
+            await asyncio.gather(writing, *serving, return_exceptions=True)
             self._outbound.close()
 
     # ------------------------------------------------------------ from the server
 
-    async def _read(self) -> None:
-        splitter = LineSplitter()
-        while not self.lost.is_set():
-            chunk = await self.process.stdout.read()
-            lines = splitter.feed(chunk) if chunk else splitter.close()
-            for line in lines:
-                await self._take_line(line)
-            if not chunk:
-                return
-            await asyncio.sleep(0)
-
-    async def _take_line(self, line: bytes | TooLong) -> None:
+    async def line(self, line: bytes | TooLong) -> None:
         """Whatever a line says, the next one is read."""
         try:
             messages = await self._parsed(line)
@@ -130,24 +136,34 @@ class Wire:
             except Exception as error:
                 self.hooks.on_stray(f"a message was dropped: hel failed at it ({type(error).__name__})")
 
+    async def failed(self, request: Id, fault: LinkFault) -> None:
+        """A request that was sent will not be answered: end it, its fault as the data of the error."""
+        key = coerce_id(request)
+        if self._pending.pop(key, None) is None:
+            return
+        error = ErrorData(code=LINK_FAILED, message=fault.sentence, data=fault)
+        await self._pass_on(JSONRPCError(jsonrpc="2.0", id=key, error=error))
+
     async def _parsed(self, line: bytes | TooLong) -> list[Parsed]:
         """What the line says; a large one is read beside the loop."""
         if isinstance(line, bytes) and len(line) > LARGE:
             return await in_thread(lambda: parse_line(line), "hel-large-answer")
         return parse_line(line)
 
-    async def _take(self, message: Answer | Ask | Note | Noise) -> None:
+    async def _take(self, message: Parsed) -> None:
+        if isinstance(message, Noise):
+            self.hooks.on_noise(message.text)
+            return
+        self.heard = time.monotonic()
         match message:
-            case Noise(text):
-                self.hooks.on_noise(text)
             case Answer():
                 await self._take_answer(message)
             case Ask():
-                await self._take_ask(message)
+                self._take_ask(message)
             case Note("notifications/progress", params):
                 self._take_progress(params)
             case Note("notifications/cancelled", params):
-                await self._take_cancel(params)
+                self._take_cancel(params)
             case Note(method, params):
                 self.hooks.on_note(method, params)
 
@@ -171,27 +187,43 @@ class Wire:
             reply = JSONRPCError(jsonrpc="2.0", id=key, error=error)
         await self._pass_on(reply)
 
-    async def _take_ask(self, ask: Ask) -> None:
+    def _take_ask(self, ask: Ask) -> None:
         if ask.method == "ping":
             self._reply(JSONRPCResponse(jsonrpc="2.0", id=ask.id, result={}))
-        elif ask.method not in self.served:
-            error = ErrorData(code=METHOD_NOT_FOUND, message=f"hel does not serve {ask.method:.100}")
-            self._reply(JSONRPCError(jsonrpc="2.0", id=ask.id, error=error))
+            return
+        serve = self.serves.get(ask.method)
+        if serve is None:
+            self._refuse(ask.id, METHOD_NOT_FOUND, f"hel does not serve {ask.method:.100}")
         elif len(self._asked) >= MOST_ASKS:
-            error = ErrorData(code=INTERNAL_ERROR, message="too many requests at a time")
-            self._reply(JSONRPCError(jsonrpc="2.0", id=ask.id, error=error))
+            self._refuse(ask.id, INTERNAL_ERROR, "too many requests at a time")
+        elif ask.id in self._asked:
+            self.hooks.on_stray(f"a second request with the id {ask.id!r:.60} was dropped")
         else:
-            self._asked.add(ask.id)
-            await self._pass_on(
-                JSONRPCRequest(jsonrpc="2.0", id=ask.id, method=ask.method, params=ask.params)
-            )
+            task = asyncio.create_task(self._serve(serve, ask), name=f"mcp-serve-{ask.method:.60}")
+            self._asked[ask.id] = task
 
-    async def _take_cancel(self, params: Json) -> None:
-        """A server takes a request back; only one that is being served concerns anybody."""
-        if params.get("requestId") in self._asked:
-            await self._pass_on(
-                JSONRPCNotification(jsonrpc="2.0", method="notifications/cancelled", params=params)
-            )
+    async def _serve(self, serve: Serve, ask: Ask) -> None:
+        try:
+            result = await serve(ask.params)
+        except AskRefused as refusal:
+            self._refuse(ask.id, refusal.code, refusal.message)
+        except Exception as error:
+            self.hooks.on_stray(f"hel failed at {ask.method:.60} ({type(error).__name__}: {error})")
+            self._refuse(ask.id, INTERNAL_ERROR, "hel failed at it")
+        else:
+            self._reply(JSONRPCResponse(jsonrpc="2.0", id=ask.id, result=result))
+        finally:
+            self._asked.pop(ask.id, None)
+
+    def _refuse(self, request: Id, code: int, message: str) -> None:
+        self._reply(JSONRPCError(jsonrpc="2.0", id=request, error=ErrorData(code=code, message=message)))
+
+    def _take_cancel(self, params: Json) -> None:
+        """A server takes a request back: what serves it stops, and nothing is answered."""
+        request = params.get("requestId")
+        task = self._asked.get(request) if isinstance(request, int | str) else None
+        if task is not None:
+            task.cancel()
 
     def _take_progress(self, params: Json) -> None:
         token, progress, total = params.get("progressToken"), params.get("progress"), params.get("total")
@@ -209,8 +241,9 @@ class Wire:
             self.lost.set()
 
     def _reply(self, message: JSONRPCMessage) -> None:
-        if self._outbound.statistics().current_buffer_used < MOST_WAITING:
-            self._replies.send_nowait(SessionMessage(message=message))
+        if self.lost.is_set() or self._outbound.statistics().current_buffer_used >= MOST_WAITING:
+            return
+        self._replies.send_nowait(SessionMessage(message=message))
 
     # -------------------------------------------------------------- to the server
 
@@ -220,21 +253,19 @@ class Wire:
                 message = item.message
                 self._note_sent(message)
                 line = message.model_dump_json(by_alias=True, exclude_unset=True)
-                await self.process.stdin.write(line.encode("utf-8", "replace") + b"\n")
+                metadata = item.metadata
+                headers = metadata.headers if isinstance(metadata, ClientMessageMetadata) else None
+                await self.link.send(message, line.encode("utf-8", "replace"), headers or {})
         except OSError:
-            if not self.process.stopping and self.process.exit is None:
-                self.hooks.on_stray("the server closed its stdin")
+            pass
         # Without a way to the server no request can ever be answered: end the reading too.
-        self.process.stdout.finish()
+        self.link.finish()
 
     def _note_sent(self, message: JSONRPCMessage) -> None:
         if isinstance(message, JSONRPCRequest):
             self._pending[coerce_id(message.id)] = time.monotonic()
-        elif isinstance(message, JSONRPCNotification):
-            if message.method == "notifications/cancelled":
-                self._pending.pop((message.params or {}).get("requestId", ""), None)
-        else:
-            self._asked.discard(message.id if message.id is not None else "")
+        elif isinstance(message, JSONRPCNotification) and message.method == "notifications/cancelled":
+            self._pending.pop((message.params or {}).get("requestId", ""), None)
 
 
 def _number(value: object) -> float | None:

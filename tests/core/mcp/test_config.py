@@ -343,12 +343,7 @@ def test_a_credential_in_a_committed_file_is_warned_about_without_showing_it(at:
 @pytest.mark.parametrize(
     ("key", "value"),
     [
-        ("elicitation", True),
-        ("sampling", True),
-        ("utility_tools", True),
         ("watch", ["src/**"]),
-        ("headersHelper", "print-headers"),
-        ("oauth", {"client_id": "x"}),
     ],
 )
 def test_a_key_that_this_version_does_not_act_on_makes_a_note(at: Setting, key: str, value: Any) -> None:

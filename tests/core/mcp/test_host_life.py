@@ -100,7 +100,7 @@ async def test_a_folder_or_interpreter_that_is_missing_is_named(bench: Any) -> N
     reasons = [one.reason for one in bench.host.statuses()]
     assert "missing-folder to start in does not exist" in reasons[0]
     assert "interpreter" in reasons[1]
-    assert "stdio only" in reasons[2]
+    assert "nothing listens at 127.0.0.1:9" in reasons[2]
 
 
 async def test_a_reason_does_not_tell_the_secret_a_variable_held(bench: Any) -> None:

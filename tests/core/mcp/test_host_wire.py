@@ -21,7 +21,7 @@ async def test_a_call_reaches_the_server_under_the_raw_name_and_comes_back(bench
     ]
     hello = bench.received()[1]["message"]["params"]
     assert hello["clientInfo"]["name"] == "hel"
-    assert set(hello["capabilities"]) == {"roots"}
+    assert set(hello["capabilities"]) == {"roots", "elicitation"}
     assert bench.status().protocol == "2025-11-25"
     assert bench.status().latency > 0
 
@@ -116,7 +116,7 @@ async def test_a_server_that_asks_is_answered_during_its_call(bench: Any) -> Non
 
 async def test_without_roots_in_the_entry_they_are_neither_declared_nor_served(bench: Any) -> None:
     await bench.start("wire:server-requests", roots=False)
-    assert bench.received()[1]["message"]["params"]["capabilities"] == {}
+    assert bench.received()[1]["message"]["params"]["capabilities"].keys() == {"elicitation"}
     assert json.loads((await bench.call()).full)["roots/list"]["code"] == -32601
 
 

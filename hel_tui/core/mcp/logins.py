@@ -1,0 +1,119 @@
+"""Who is authorized at which server: one authorization per server URL, made when it is first needed.
+
+Light: OAuth itself (auth) is imported with the first remote server. Not here: dialogs, requests (http).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hel_tui.core.mcp.asking import Ask
+from hel_tui.core.mcp.entries import Address, ServerEntry, Unset
+from hel_tui.core.mcp.faults import ServerFault
+from hel_tui.core.protocol import Event, LoginStep
+from hel_tui.core.threads import in_thread
+
+if TYPE_CHECKING:
+    from hel_tui.core.mcp.auth.authorization import Authorization
+    from hel_tui.core.mcp.auth.tokens import TokenStore
+    from hel_tui.core.mcp.life import Ground
+
+REFUSED_HEADER = "its entry gives an Authorization header of its own: hel starts no login there"
+
+
+class Logins:
+    """The authorizations of one hel."""
+
+    def __init__(
+        self,
+        state_dir: Path,
+        environ: Mapping[str, str],
+        *,
+        ask: Ask,
+        emit: Callable[[Event], None],
+        hide: Callable[..., None],
+        mask: Callable[[str], str],
+    ) -> None:
+        self._state_dir = state_dir
+        self._environ = environ
+        self._ask = ask
+        self._emit = emit
+        self._hide = hide
+        self._mask = mask
+        self._store: TokenStore | None = None
+        self._known: dict[str, tuple[Address, Authorization]] = {}
+
+    async def of(self, entry: ServerEntry, address: Address) -> Authorization:
+        """The authorization at this address. Raises ServerFault when `oauth` cannot be used."""
+        known = self._known.get(entry.name)
+        if known is not None and known[0] == address:
+            return known[1]
+        from hel_tui.core.mcp.auth.authorization import Authorization
+        from hel_tui.core.mcp.auth.settings import InvalidSettings, read_settings
+        from hel_tui.core.mcp.auth.tokens import TokenStore
+        from hel_tui.core.mcp.http.target import open_client, target_of
+
+        try:
+            settings, _unknown = read_settings(address.oauth)
+        except InvalidSettings as problem:
+            raise ServerFault("find", str(problem), lasting=True) from problem
+        self._hide(*settings.secrets)
+        if self._store is None:
+            self._store = await in_thread(lambda: TokenStore(self._state_dir), "hel-tokens")
+        target = target_of(
+            address.url,
+            ca=Path(address.ca) if address.ca else None,
+            insecure=entry.insecure,
+            environ=self._environ,
+        )
+        authorization = Authorization(
+            target.url,
+            settings,
+            self._store,
+            http=lambda: open_client(target),
+            hide=self._hide,
+            name=entry.name,
+            tell=lambda line: self._step(entry.name, line),
+        )
+        self._known[entry.name] = (address, authorization)
+        return authorization
+
+    def _step(self, server: str, line: str) -> None:
+        self._emit(LoginStep(server, self._mask(line)))
+
+    async def login(self, entry: ServerEntry, ground: Ground) -> str:
+        """Let the person authorize hel at a server. Returns "" or why it did not come to it."""
+        try:
+            authorization = await self._find(entry, ground)
+        except ServerFault as fault:
+            return fault.sentence
+        if isinstance(authorization, str):
+            return authorization
+        problem = await authorization.login(self._ask, lambda line: self._step(entry.name, line))
+        problem = self._mask(problem)
+        self._emit(LoginStep(entry.name, problem or "authorized", "failed" if problem else "done"))
+        return problem
+
+    async def logout(self, entry: ServerEntry, ground: Ground) -> str:
+        """Give up and forget the authorization. Returns "" or a sentence."""
+        try:
+            authorization = await self._find(entry, ground)
+        except ServerFault as fault:
+            return fault.sentence
+        if isinstance(authorization, str):
+            return authorization
+        return self._mask(await authorization.logout(lambda line: self._step(entry.name, line)))
+
+    async def _find(self, entry: ServerEntry, ground: Ground) -> Authorization | str:
+        if entry.transport == "stdio":
+            return "it is a program of this machine: there is nothing to log in to"
+        if entry.oauth is False:
+            return "its entry says `oauth`: false"
+        if any(name.lower() == "authorization" for name, _ in entry.headers):
+            return REFUSED_HEADER
+        address = await ground.address_of(entry)
+        if isinstance(address, Unset):
+            raise address.fault()
+        return await self.of(entry, address)

@@ -1,0 +1,185 @@
+"""One life of a server that is reached over HTTP: its address, credentials, and the connection to it.
+
+Streamable HTTP first, the older HTTP with SSE where a server only speaks that (specification, transports:
+backwards compatibility). Not here: requests and streams (http), authorization (auth).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hel_tui.core.mcp.authorizing import Authorizer, NoAuthorizer
+from hel_tui.core.mcp.entries import Address, Unset
+from hel_tui.core.mcp.faults import ServerFault
+from hel_tui.core.mcp.launching import base_environment
+from hel_tui.core.mcp.life import Life, load_sdk
+from hel_tui.core.protocol import ServerFailure
+from hel_tui.core.store.redact import redact_shapes, secrets_in
+from hel_tui.core.threads import in_thread
+
+if TYPE_CHECKING:
+    from hel_tui.core.mcp.http.helper import HeadersHelper
+    from hel_tui.core.mcp.http.target import Target
+    from hel_tui.core.mcp.link import Link
+
+NOT_STREAMABLE = (400, 404, 405)
+"""HTTP statuses with which a server of the older transport refuses a POST (specification, transports)."""
+
+
+@dataclass(slots=True)
+class RemoteLife(Life):
+    """One session of a remote server. `run` once."""
+
+    address: Address | None = None
+    _link: Link | None = None
+    _given_up: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def _live(self) -> None:
+        found = await self.ground.address_of(self.entry)
+        if isinstance(found, Unset):
+            raise found.fault()
+        address = self.address = found
+        target = await self._target(address)
+        authorizer = await authorizer_for(self, target)
+        await load_sdk()
+        self.first_line = self.log.end
+        self.log.remark(f"connecting to {self._shown()}")
+        try:
+            await self._talk(target, authorizer)
+        finally:
+            self._link = None
+            self.hooks.on_lost()
+            self.log.remark("connection closed")
+
+    async def _target(self, address: Address) -> Target:
+        from hel_tui.core.mcp.http.target import target_of
+
+        self.ground.hide(*secrets_in(dict(address.headers)), *(value for _, value in address.headers))
+        try:
+            return target_of(
+                address.url,
+                address.headers,
+                ca=Path(address.ca) if address.ca else None,
+                insecure=self.entry.insecure,
+                environ=self.ground.environ,
+            )
+        except ValueError as error:
+            raise ServerFault("find", str(error), lasting=True) from error
+
+    async def _talk(self, target: Target, authorizer: Authorizer) -> None:
+        """Hold a connection; with the older transport where the newer one is not spoken."""
+        verdicts, definition = self.ground.verdicts, self.entry.definition
+        if self.entry.transport == "sse":
+            await self._over(await self._legacy(target, authorizer))
+            return
+        if verdicts.speaks_sse(definition):
+            try:
+                await self._over(await self._legacy(target, authorizer))
+                return
+            except ServerFault as fault:
+                if fault.status not in (*NOT_STREAMABLE, 406, 415):
+                    raise
+            await in_thread(lambda: verdicts.forget_sse(definition), "hel-verdict")
+        try:
+            await self._over(await self._streamable(target, authorizer))
+        except ServerFault as fault:
+            if fault.status not in NOT_STREAMABLE or self.entry.protocol == "stateless" or not self.is_wanted:
+                raise
+            self.log.remark(f"it refused the request (HTTP {fault.status}): trying the older HTTP with SSE")
+            await self._fall_back(target, authorizer, fault)
+
+    async def _fall_back(self, target: Target, authorizer: Authorizer, first: ServerFault) -> None:
+        link = await self._legacy(target, authorizer)
+        try:
+            await self._over(link)
+        except ServerFault as fault:
+            if not link.opened:  # neither of the two: the first refusal says more
+                raise first from fault
+            raise
+        verdicts, definition = self.ground.verdicts, self.entry.definition
+        await in_thread(lambda: verdicts.note_sse(definition), "hel-verdict")
+
+    async def _over(self, link: Link) -> None:
+        if not self.is_wanted:
+            return
+        self._link = link
+        ignores = self.ground.verdicts.ignores_probe(self.entry.definition)
+        await self._converse(link, skip_probe=ignores)
+
+    # ---------------------------------------------------------------------- links
+
+    async def _streamable(self, target: Target, authorizer: Authorizer) -> Any:
+        from hel_tui.core.mcp.http.streamable import StreamableLink
+
+        return StreamableLink(target, authorizer, self._http_hooks())
+
+    async def _legacy(self, target: Target, authorizer: Authorizer) -> Any:
+        from hel_tui.core.mcp.http.legacy import SseLink
+
+        return SseLink(target, authorizer, self._http_hooks())
+
+    def _http_hooks(self) -> Any:
+        from hel_tui.core.mcp.http.sending import HttpHooks
+
+        return HttpHooks(on_session_renewed=self._renewed, on_remark=self.log.remark)
+
+    def _helper(self) -> HeadersHelper | None:
+        address = self.address
+        if address is None or not address.helper:
+            return None
+        from hel_tui.core.mcp.http.helper import HeadersHelper
+
+        env: Mapping[str, str] = {**base_environment(self.ground.environ), **dict(address.env)}
+        return HeadersHelper(address.helper, env, address.cwd, self.ground.hide)
+
+    def _renewed(self) -> None:
+        self.log.remark("its session had expired; a new one was begun")
+        if self.connection is not None:
+            self.connection.lists_doubtful()
+
+    # ------------------------------------------------------------------------ end
+
+    def _end_fault(self) -> ServerFault:
+        return ServerFault("run", "the connection ended")
+
+    async def _cut(self) -> None:
+        if self._link is not None:
+            self._link.finish()
+
+    async def look_for_helpers(self) -> None:
+        """What a remote server starts is no concern of this machine."""
+
+    def kill(self) -> None:
+        """There is no process: what is open falls with the loop."""
+
+    async def signs(self) -> tuple[float, ...]:
+        """Nothing moves here while one waits."""
+        return ()
+
+    def _shown(self) -> str:
+        return self.ground.mask(
+            redact_shapes(self.address.url if self.address is not None else self.entry.url)
+        )
+
+    def failure(self, fault: ServerFault) -> ServerFailure:
+        """Everything known about how it failed."""
+        return ServerFailure(
+            server=self.entry.name,
+            stage=fault.stage,
+            sentence=self.ground.mask(fault.sentence),
+            command_line=self._shown(),
+            noise=tuple(self.noise[:5]),
+        )
+
+
+async def authorizer_for(life: RemoteLife, target: Target) -> Authorizer:
+    """Who gives credentials: nobody where a header does already or OAuth is off."""
+    static = any(name.lower() == "authorization" for name, _ in target.headers)
+    if static or life.entry.oauth is False or (life.address is not None and life.address.helper):
+        return NoAuthorizer()
+    assert life.address is not None
+    return await life.ground.logins.of(life.entry, life.address)

@@ -1,0 +1,176 @@
+"""What one server tells, turned into what is shown: state, lists, log lines, sentences for the person.
+
+Not here: when it starts and ends (supervisor), what is listed of all servers (catalogue, shelf).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from hel_tui.core.mcp.catalogue import Catalogue, ListChange
+from hel_tui.core.mcp.entries import ServerEntry
+from hel_tui.core.mcp.listing import Listing
+from hel_tui.core.mcp.logs import LINE_LENGTH, LogStore
+from hel_tui.core.mcp.shelf import Shelf
+from hel_tui.core.mcp.status import Status
+from hel_tui.core.mcp.tool import Caller
+from hel_tui.core.protocol import Event, Notice, ResourceUpdated, Severity
+
+if TYPE_CHECKING:
+    from hel_tui.core.mcp.handshake import Hello
+    from hel_tui.core.mcp.offers import Prompts, Resources
+
+OFFERS = ("tools", "resources", "prompts", "completions", "logging")
+
+
+class Reports:
+    """The news of one server."""
+
+    def __init__(
+        self,
+        status: Status,
+        log: LogStore,
+        catalogue: Catalogue,
+        shelf: Shelf,
+        emit: Callable[[Event], None],
+        mask: Callable[[str], str],
+    ) -> None:
+        self._status = status
+        self._log = log
+        self._catalogue = catalogue
+        self._shelf = shelf
+        self._emit = emit
+        self._mask = mask
+        self._cut = ""
+        self._completes = False
+        self.is_live: Callable[[], bool] = lambda: False
+        """Whether what is told still matters."""
+
+    # ------------------------------------------------------------------ the start
+
+    def ready(self, hello: Hello, listing: Listing, entry: ServerEntry, call: Caller, *, again: bool) -> None:
+        """It is there: what it said of itself, and its tools."""
+        status = self._status
+        status.protocol = hello.version
+        status.offers = tuple(kind for kind in OFFERS if hello.offers(kind))
+        if hello.subscribes:
+            status.offers += ("subscriptions",)
+        self._completes = hello.offers("completions")
+        change = self.offer(listing, entry, call)
+        if again:
+            self.tell_change(change)
+        self._log.remark(f"ready: {hello.name or 'a server without a name'}, protocol {hello.version}")
+        status.enter("ready", self._cut)
+
+    def forget(self) -> None:
+        """It is away for good: nothing of it is listed."""
+        self._status.tools = 0
+        self._catalogue.remove(self._status.entry.name)
+        self._shelf.remove(self._status.entry.name)
+
+    # ---------------------------------------------------------------------- lists
+
+    def offer(self, listing: Listing, entry: ServerEntry, call: Caller) -> ListChange:
+        """Put a new generation of its tools on offer."""
+        change = self._catalogue.replace(entry, listing, call)
+        rows = self._catalogue.rows()
+        self._status.tools = sum(1 for row in rows if row.server == entry.name and not row.reason)
+        self._cut = f"list cut: {listing.cut}" if listing.cut else ""
+        return change
+
+    def relisted(self, change: ListChange) -> None:
+        """The tools were read again while it was there."""
+        self.tell_change(change)
+        if self._status.phase in ("ready", "degraded"):
+            self._status.enter("ready", self._cut)
+
+    def not_relisted(self, why: str) -> None:
+        """They could not be: the old ones stay."""
+        if self.is_live():
+            self._status.enter("degraded", f"the changed tool list could not be read: {why}")
+
+    def ignored(self) -> None:
+        """They changed, and the list of the start is kept."""
+        if self.is_live() and self._status.phase == "ready" and not self._status.reason:
+            self._status.enter("ready", "its tools changed; r reads them")
+
+    def resources(self, found: Resources) -> None:
+        """A generation of its resources."""
+        if self.is_live():
+            self._shelf.put_resources(self._status.entry.name, found)
+            self._remark_list("resources", found.cut, found.bad)
+
+    def prompts(self, found: Prompts) -> None:
+        """A generation of its prompts."""
+        if self.is_live():
+            self._shelf.put_prompts(self._status.entry.name, found, completes=self._completes)
+            self._remark_list("prompts", found.cut, found.bad)
+
+    def _remark_list(self, what: str, cut: str, bad: int) -> None:
+        if cut:
+            self._log.remark(f"list of {what} cut: {cut}")
+        if bad:
+            self._log.remark(f"{bad} of its {what} could not be read and were left out")
+
+    def updated(self, uri: str) -> None:
+        """A subscribed resource changed."""
+        if uri in self._shelf.watched(self._status.entry.name):
+            self._emit(ResourceUpdated(self._status.entry.name, uri))
+
+    def tell_change(self, change: ListChange) -> None:
+        """Say what is different about its tools."""
+        if not change:
+            return
+        parts = [
+            f"{word}: {', '.join(names[:5])}{' …' if len(names) > 5 else ''}"
+            for word, names in (
+                ("added", change.added),
+                ("removed", change.removed),
+                ("changed", change.changed),
+                ("of these loaded", change.loaded),
+            )
+            if names
+        ]
+        self.notice("warning" if change.loaded else "info", f"Its tools changed. {'; '.join(parts)}.")
+
+    # ------------------------------------------------------------------ what it says
+
+    def logged(self, level: str, text: str) -> None:
+        """A logging message."""
+        self._log.remark(self._mask(f"[{level}] {text[: 2 * LINE_LENGTH]}"))
+
+    def dropped(self, count: int) -> None:
+        """So many notifications came faster than they could be kept."""
+        self._status.dropped += count
+        self._log.remark(f"{count:,} notifications were dropped: they came too fast")
+        self._status.counted()
+
+    def noise(self, text: str) -> None:
+        """A line on stdout that is no protocol."""
+        self._status.noise += 1
+        if self._status.noise == 1:
+            self.notice("warning", f"Prints on stdout, which is for the protocol: {text.strip()[:200]}")
+        self._status.counted()
+
+    def latency(self, seconds: float) -> None:
+        """An answer took so long."""
+        self._status.latency = seconds
+        self._status.counted()
+
+    def pulse(self, problem: str) -> None:
+        """It does not answer, or does again."""
+        if not self.is_live():
+            return
+        if problem:
+            self._status.enter("degraded", problem)
+        elif self._status.phase == "degraded":
+            self._status.enter("ready", self._cut)
+
+    def note(self, sentence: str) -> None:
+        """Something the person should know."""
+        self.notice("info", sentence)
+
+    def notice(self, severity: Severity, text: str) -> None:
+        """A sentence for the person, secrets hidden."""
+        self._emit(Notice(severity, self._mask(text), self._status.entry.name))

@@ -1,0 +1,147 @@
+"""What a server may ask of hel, in both eras: the roots, a form or a URL for the person, the model.
+
+In the handshake era these are requests of the server; a stateless server asks inside a result and gets the
+answers with the next try (specification 2026-07-28, multi round-trip requests). Anything else is refused by
+the wire. Not here: dialogs (a screen), the model (passed in), limits of a call (requesting).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from hel_tui.core.mcp.asking import Helpers
+from hel_tui.core.mcp.elicitation import form_answer, form_question, url_answer, url_question
+from hel_tui.core.mcp.entries import ServerEntry
+from hel_tui.core.mcp.sampling import SamplingLimits, sample
+from hel_tui.core.mcp.wire import AskRefused, Serve
+from hel_tui.core.protocol import FormQuestion, UrlQuestion
+from hel_tui.core.vocabulary import Json
+
+INVALID_PARAMS = -32602
+"""JSON-RPC 2.0, section 5.1."""
+REJECTED = -1
+"""The person said no to sampling (specification, sampling: error handling)."""
+
+MOST_VISITS = 5
+"""URLs one refused call may send the person to."""
+
+_Handler = Callable[[Json, str], Awaitable[Json]]
+"""(params, raw name of the tool it is about or "") -> result."""
+
+
+def _no_pause() -> contextlib.AbstractContextManager[None]:
+    return contextlib.nullcontext()
+
+
+@dataclass(slots=True)
+class Serving:
+    """Answers the requests of one server."""
+
+    entry: ServerEntry
+    roots: Callable[[], tuple[Path, ...]]
+    helpers: Helpers
+    on_note: Callable[[str], None]
+    """Hears a sentence for the person."""
+    paused: Callable[[], contextlib.AbstractContextManager[None]] = _no_pause
+    """Entered while a person is asked: no limit of a call runs."""
+    current: Callable[[], str] = str
+    """Raw name of the tool whose call it may be about; empty when that is not clear."""
+    limits: SamplingLimits = field(default_factory=SamplingLimits)
+
+    def capabilities(self) -> Json:
+        """What hel declares to the server."""
+        declared: Json = {}
+        if self.entry.roots:
+            declared["roots"] = {"listChanged": True}
+        if self.entry.elicitation:
+            declared["elicitation"] = {"form": {}, "url": {}}
+        if self.entry.sampling:
+            declared["sampling"] = {"tools": {}}
+        return declared
+
+    def methods(self) -> Mapping[str, Serve]:
+        """The requests that are served."""
+        return {method: self._in_handshake_era(handler) for method, handler in self._handlers().items()}
+
+    def _in_handshake_era(self, handler: _Handler) -> Serve:
+        async def serve(params: Json) -> Json:
+            return await handler(params, self.current())
+
+        return serve
+
+    def _handlers(self) -> dict[str, _Handler]:
+        handlers: dict[str, _Handler] = {}
+        if self.entry.roots:
+            handlers["roots/list"] = self._roots
+        if self.entry.elicitation:
+            handlers["elicitation/create"] = self._elicit
+        if self.entry.sampling:
+            handlers["sampling/createMessage"] = self._sample
+        return handlers
+
+    async def inputs(self, requests: Any, tool: str = "") -> Json:
+        """Answer what a stateless server asks in the middle of a request, all of it together.
+
+        Returns key -> answer. Raises AskRefused when one of them cannot be served.
+        """
+        wanted = requests if isinstance(requests, dict) else {}
+        handlers = self._handlers()
+        calls: list[tuple[_Handler, Json]] = []
+        for request in wanted.values():
+            method = request.get("method") if isinstance(request, dict) else None
+            handler = handlers.get(method) if isinstance(method, str) else None
+            if handler is None:
+                raise AskRefused(INVALID_PARAMS, f"hel does not serve {method!r:.100}")
+            params = request.get("params")
+            calls.append((handler, params if isinstance(params, dict) else {}))
+        answers = await asyncio.gather(*(handler(params, tool) for handler, params in calls))
+        return dict(zip(wanted, answers, strict=True))
+
+    # ---------------------------------------------------------------- one of each
+
+    async def _roots(self, _params: Json, _tool: str) -> Json:
+        return {"roots": [{"uri": one.as_uri(), "name": one.name or "/"} for one in self.roots()]}
+
+    async def _elicit(self, params: Json, tool: str) -> Json:
+        question: FormQuestion | UrlQuestion | str
+        if params.get("mode", "form") == "url":
+            question = url_question(self.entry.name, params, tool)
+        else:
+            question = form_question(self.entry.name, params, tool)
+        if isinstance(question, str):
+            self.on_note(f"It asked for something hel cannot show, and was refused: {question}.")
+            raise AskRefused(INVALID_PARAMS, question)
+        if not self.helpers.answerable:
+            self.on_note("It asked the person for something; nobody is there to answer, so it was declined.")
+            return {"action": "decline"}
+        with self.paused():
+            answer = await self.helpers.ask(question)
+        return form_answer(answer) if isinstance(question, FormQuestion) else url_answer(answer)
+
+    async def visit(self, elicitations: Any, tool: str) -> bool:
+        """A call was refused until the person has been to these URLs: ask for each. True if all opened."""
+        listed = elicitations if isinstance(elicitations, list) else []
+        wanted = [one for one in listed if isinstance(one, dict)][:MOST_VISITS]
+        if not wanted or not self.entry.elicitation:
+            return False
+        for one in wanted:
+            answer = await self._elicit({**one, "mode": "url"}, tool)
+            if answer.get("action") != "accept":
+                return False
+        return True
+
+    async def _sample(self, params: Json, tool: str) -> Json:
+        if self.helpers.sample is None:
+            raise AskRefused(REJECTED, "there is no model to ask")
+        if not self.helpers.answerable:
+            self.on_note("It asked for the model; nobody is there to allow it, so it was declined.")
+            raise AskRefused(REJECTED, "nobody is there to allow it")
+        with self.paused():
+            return await sample(
+                self.entry.name, params, tool, self.limits, self.helpers.ask, self.helpers.sample
+            )
