@@ -79,7 +79,7 @@ class Caller:
         for group in self._groups(cards, offered):
             outcomes = await asyncio.gather(*(self._one(card, offered) for card in group))
             for card, outcome in zip(group, outcomes, strict=True):
-                keep(ToolMessage(card.call.id, card.call.name, outcome.text, outcome.failed))
+                keep(ToolMessage(card.call.id, card.call.name, outcome.text, outcome.failed, outcome.images))
 
     async def by_hand(self, turn: int, call_id: str, target: str, arguments: str) -> Outcome:
         """A call the person typed: `target` is `server.tool`, a public name or a built-in."""
@@ -167,7 +167,8 @@ class Caller:
     def _hidden(self, outcome: Outcome) -> Outcome:
         """The outcome without known secrets."""
         full = self._hide(outcome.full) if outcome.full is not None else None
-        return replace(outcome, text=self._hide(outcome.text), full=full)
+        warnings = tuple(map(self._hide, outcome.warnings))
+        return replace(outcome, text=self._hide(outcome.text), full=full, warnings=warnings)
 
     def _require(self, card: Card, offered: frozenset[str]) -> Checked:
         """The call, looked up and readable, or `Refused` with the sentence for the model."""

@@ -1,4 +1,4 @@
-"""The one repair step every request's history passes through.
+"""The steps every request's history passes through: repair, and letting go of old images.
 
 Providers refuse calls without results, results without calls and messages with nothing in them; an
 interrupt or a crash leaves all three. Not here: shortening (context), the wire format (models).
@@ -9,8 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from hel_tui.core.vocabulary import AssistantMessage, Message, ToolMessage, UserMessage
+from hel_tui.core.vocabulary import AssistantMessage, Image, Message, ToolMessage, UserMessage
 
+MOST_IMAGES = 10
+MOST_IMAGE_BYTES = 20 * 1024 * 1024
+"""Of all images in a request together; requests have limits, too."""
 INTERRUPTED = "Interrupted before it finished; whether it took effect is unknown."
 
 
@@ -51,7 +54,27 @@ def _merged_users(messages: list[Message]) -> list[Message]:
     out: list[Message] = []
     for message in messages:
         if isinstance(message, UserMessage) and out and isinstance(last := out[-1], UserMessage):
-            out[-1] = replace(last, text=f"{last.text}\n\n{message.text}")
+            images = last.images + message.images
+            out[-1] = replace(last, text=f"{last.text}\n\n{message.text}", images=images)
         else:
             out.append(message)
     return out
+
+
+def without_old_images(history: Sequence[Message]) -> list[Message]:
+    """`history` with its newest images, within MOST_IMAGES and MOST_IMAGE_BYTES. Markers in texts stay."""
+    left, room = MOST_IMAGES, MOST_IMAGE_BYTES
+    out: list[Message] = []
+    for message in reversed(history):
+        if isinstance(message, UserMessage | ToolMessage) and message.images:
+            kept: list[Image] = []
+            for image in reversed(message.images):
+                if left == 0 or len(image.data) > room:
+                    left = 0
+                    break
+                left, room = left - 1, room - len(image.data)
+                kept.append(image)
+            out.append(replace(message, images=tuple(reversed(kept))))
+        else:
+            out.append(message)
+    return out[::-1]

@@ -6,13 +6,14 @@ Not here: deciding and running (approval, calls).
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from hel_tui.core.agent.arguments import parse_arguments, shown
 from hel_tui.core.agent.gates import Checked, Record
 from hel_tui.core.protocol import CallChanged, CallDetail, CallProgress, CallStarted, CallState, Event
-from hel_tui.core.vocabulary import Outcome, ProgressFn, Tool, ToolCall
+from hel_tui.core.vocabulary import Image, Outcome, ProgressFn, Tool, ToolCall
 
 MAX_SUMMARY = 200
 MAX_PREVIEW = 400
@@ -20,7 +21,17 @@ MAX_KEPT_RESULT = 2_000_000
 """Characters of a whole result kept in memory for its card; beyond, the card shows what the model got."""
 MAX_KEPT = 64_000_000
 """Characters of results kept for all cards; beyond, the oldest are let go."""
+IMAGES = (".png", ".jpg", ".gif", ".webp", ".svg")
+"""Extensions that saved images have."""
 GONE = "(This result is no longer in memory. The session's record has what the model got.)"
+
+
+def recorded(images: Sequence[Image]) -> dict[str, Any]:
+    """Images as a record keeps them: where each is and how large; nothing when there are none."""
+    facts = [
+        {"image": image.label, "bytes": len(image.data), "path": str(image.path or "")} for image in images
+    ]
+    return {"images": facts} if facts else {}
 
 
 @dataclass(slots=True)
@@ -106,7 +117,12 @@ class Ledger:
         seconds = time.monotonic() - card.began if card.began else 0.0
         text = outcome.text if outcome.full is None or len(outcome.full) > MAX_KEPT_RESULT else outcome.full
         detail = replace(
-            card.detail, result=text, state=card.state, saved=tuple(str(path) for path in outcome.saved)
+            card.detail,
+            result=text,
+            state=card.state,
+            saved=tuple(str(path) for path in outcome.saved),
+            images=tuple(str(path) for path in outcome.saved if path.suffix in IMAGES),
+            warnings=outcome.warnings,
         )
         if card.checked is not None:
             detail = replace(detail, arguments=shown(card.checked.arguments))
@@ -119,6 +135,8 @@ class Ledger:
             state=card.state,
             seconds=round(seconds, 4),
             text=outcome.text,
+            **recorded(outcome.images),
+            **({"warnings": outcome.warnings} if outcome.warnings else {}),
         )
         preview, lines = text[:MAX_PREVIEW], text.rstrip("\n").count("\n") + 1
         self._emit(CallChanged(card.id, card.state, seconds, preview=preview, lines=lines))

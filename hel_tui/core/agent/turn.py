@@ -14,7 +14,8 @@ from typing import Any
 from hel_tui.core.agent.answer import Answer
 from hel_tui.core.agent.calls import Caller
 from hel_tui.core.agent.gates import Record
-from hel_tui.core.agent.history import repaired
+from hel_tui.core.agent.history import repaired, without_old_images
+from hel_tui.core.agent.ledger import recorded
 from hel_tui.core.agent.registry import Registry
 from hel_tui.core.context.meter import Meter
 from hel_tui.core.models.types import (
@@ -35,7 +36,14 @@ from hel_tui.core.protocol import (
     UsageChanged,
 )
 from hel_tui.core.questions import Desk, question_id
-from hel_tui.core.vocabulary import AssistantMessage, Message, SystemMessage, ToolDefinition, UserMessage
+from hel_tui.core.vocabulary import (
+    AssistantMessage,
+    Image,
+    Message,
+    SystemMessage,
+    ToolDefinition,
+    UserMessage,
+)
 
 ENDINGS: dict[FinishReason, tuple[TurnEnd, str]] = {
     "stop": ("done", ""),
@@ -118,10 +126,12 @@ class Agent:
         self.history.clear()
         self._meter.reset()
 
-    async def turn(self, turn: int, text: str, model: ChatModel) -> Ending:
-        """Answer `text`. Cancelling the task ends the turn and keeps what arrived."""
-        self.history.append(UserMessage(text))
-        self._record.write("user", turn=turn, text=text)
+    async def turn(self, turn: int, text: str, model: ChatModel, *, images: tuple[Image, ...] = ()) -> Ending:
+        """Answer `text`, which has a marker for each of `images`. Cancelling the task ends the turn and keeps
+        what arrived.
+        """
+        self.history.append(UserMessage(text, images))
+        self._record.write("user", turn=turn, text=text, **recorded(images))
         step = 0
         limit = self._max_steps
         while True:
@@ -171,7 +181,7 @@ class Agent:
         return finish, offered
 
     def _messages(self) -> list[Message]:
-        self.history[:] = repaired(self.history)
+        self.history[:] = without_old_images(repaired(self.history))
         return [SystemMessage(self._prompt(self._registry.inventory())), *self.history]
 
     def _next_item(self) -> str:
@@ -197,7 +207,9 @@ class Agent:
         """Tell the screen how full the context is."""
         tools = self._registry.definitions()
         system = self._prompt(self._registry.inventory())
-        whole, messages, definitions = self._meter.estimate(system, self.history, tools)
+        whole, messages, definitions = self._meter.estimate(
+            system, self.history, tools, sees=model is not None and bool(model.info.sees)
+        )
         self._emit(
             UsageChanged(
                 context_tokens=whole,

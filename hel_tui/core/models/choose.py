@@ -22,11 +22,14 @@ from hel_tui.core.models.profiles import (
     profile_of,
     window_of,
 )
+from hel_tui.core.models.sight import sees_by_name
 from hel_tui.core.models.types import ChatModel, ModelInfo
 from hel_tui.core.threads import in_thread
 
 HEL_KEY = "HEL_API_KEY"
 DEMO = "demo"
+NAMES_TELL = ("openai", "deepseek")
+"""Providers whose names of models say whether they take images; others are asked when it matters."""
 
 Keyring = Callable[[str], str | None]
 """The value kept under a name in hel's keyring service, or None. May block."""
@@ -58,12 +61,13 @@ def resolve(
     *,
     environ: Mapping[str, str],
     keyring: Keyring,
+    vision: bool | None = None,
 ) -> Choice:
     """Decide on `PROVIDER/NAME` and where its key comes from.
 
     With a base URL the key is HEL_API_KEY's, else the provider's own variable's; without one, the other
     way round. The keyring comes after both. A provider that needs no key gets one only with a base URL
-    or from its own variable.
+    or from its own variable. `vision` says whether the model takes images, where the person said so.
     """
     wanted = (model or "").strip()
     if not wanted:
@@ -94,6 +98,7 @@ def resolve(
         url,
         window=window_of(label),
         prices=prices_of(label) if not base_url else None,
+        sees=sees_by_name(name) if vision is None and provider in NAMES_TELL and not base_url else vision,
     )
     return Choice(info, profile, key, source)
 
@@ -147,10 +152,12 @@ async def open_model(
     *,
     environ: Mapping[str, str],
     keyring: Keyring,
+    vision: bool | None = None,
 ) -> Opened:
     """The model for a session, its client warming up in the background. Contacts only local engines.
 
-    With only a base URL, the endpoint is asked for its models, and the one it has is taken.
+    With only a base URL, the endpoint is asked for its models, and the one it has is taken. `vision` as
+    for `resolve`.
     """
     wanted = model
     if wanted and wanted.partition("/")[0] == DEMO and not base_url:
@@ -165,7 +172,7 @@ async def open_model(
             names = ", ".join(listing.names[:8]) or listing.problem
             return Opened(None, f"Name the model with --model {GENERIC}/NAME. The endpoint has: {names}")
         wanted = f"{GENERIC}/{listing.names[0]}"
-    choice = await _resolved(wanted, base_url, environ, keyring)
+    choice = await _resolved(wanted, base_url, environ, keyring, vision)
     if choice.info is None:
         return Opened(None, choice.note)
     if choice.info.provider in LOCAL and not base_url:
@@ -176,10 +183,16 @@ async def open_model(
 
 
 async def _resolved(
-    wanted: str, base_url: str | None, environ: Mapping[str, str], keyring: Keyring
+    wanted: str,
+    base_url: str | None,
+    environ: Mapping[str, str],
+    keyring: Keyring,
+    vision: bool | None = None,
 ) -> Choice:
     """`resolve` beside the loop: a locked keyring may keep it waiting for the person."""
-    return await in_thread(lambda: resolve(wanted, base_url, environ=environ, keyring=keyring), "hel-keyring")
+    return await in_thread(
+        lambda: resolve(wanted, base_url, environ=environ, keyring=keyring, vision=vision), "hel-keyring"
+    )
 
 
 async def _asked_engine(choice: Choice, info: ModelInfo) -> Choice:

@@ -14,16 +14,17 @@ from contextlib import aclosing, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from hel_tui.core.addresses import host_of
 from hel_tui.core.models.assemble import Assembler
-from hel_tui.core.models.faults import Failure, adapted, refused, sentence
+from hel_tui.core.models.broken import broken, who_answers
+from hel_tui.core.models.faults import Failure, adapted, refused, refused_images, sentence
 from hel_tui.core.models.profiles import Dialect, Profile
 from hel_tui.core.models.reading import Reading
-from hel_tui.core.models.types import ModelFault, ModelInfo, Part, Request, RetryPart
-from hel_tui.core.models.wire import body, fresh_ids
+from hel_tui.core.models.sight import asked, sees_by_name
+from hel_tui.core.models.types import Finish, ModelFault, ModelInfo, Part, Request, RetryPart
+from hel_tui.core.models.wire import body, fresh_ids, images_in
 from hel_tui.core.sse import EventTooLarge
 from hel_tui.core.threads import in_thread
-from hel_tui.core.vocabulary import AssistantMessage
+from hel_tui.core.vocabulary import AssistantMessage, Image
 
 if TYPE_CHECKING:
     import httpx
@@ -72,6 +73,8 @@ class ChatClient:
         self._clock = clock
         self._chance = chance
         self._dialect = profile.dialect
+        self._unwanted: set[Image] = set()
+        """Images that were refused although the model sees."""
         self._client: httpx.AsyncClient | None = None
         self._opening = asyncio.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -121,17 +124,25 @@ class ChatClient:
         """Parts of the answer, `Finish` last. Raises ModelFault. Tries again only before the first part."""
         tried = {self._dialect}
         attempt = 0
+        note = ""
+        if self._info.sees is None and images_in(request.messages):
+            sees = await asked(self._info, self._key)
+            by_name = sees_by_name(self._info.name) is True
+            self._info = replace(self._info, sees=by_name if sees is None else sees)
         while True:
             begun = False
             try:
                 async with aclosing(self._attempt(request)) as parts:
                     async for part in parts:
                         begun = True
-                        yield part
+                        yield _noted(part, note)
                 return
             except Failure as failure:
                 if begun:
                     raise failure.fault from None
+                if told := self._without_images(request, failure):
+                    note = told
+                    continue
                 other = self._other_dialect(request, failure)
                 if other is not None and other not in tried:
                     tried.add(other)
@@ -149,7 +160,7 @@ class ChatClient:
         import httpx
 
         assembler = Assembler(fresh_ids(request.messages), self._info.provider)
-        reading = Reading(assembler, self._who, self._key)
+        reading = Reading(assembler, who_answers(self._info), self._key)
         response: httpx.Response | None = None
         try:
             response = await self._send(client, request)
@@ -181,14 +192,15 @@ class ChatClient:
                 failure.fault.partial = assembler.partial()
             raise
         except (httpx.HTTPError, httpx.InvalidURL, EventTooLarge) as error:
-            raise self._broken(error, assembler) from None
+            partial = assembler.partial() if assembler.begun else None
+            raise broken(error, self._info, self._profile, self._key, self._idle, partial) from None
         finally:
             if response is not None:
                 await response.aclose()
 
     async def _send(self, client: httpx.AsyncClient, request: Request) -> httpx.Response:
         """The response's head. Raises Failure when it is a refusal, or httpx.HTTPError."""
-        content = body(request, self._info, self._dialect)
+        content = await self._content(request)
         url = f"{self._info.base_url}{self._dialect.prefix}/chat/completions"
         headers = {"Content-Type": "application/json"}
         response = await client.send(
@@ -208,11 +220,18 @@ class ChatClient:
             response.status_code,
             response.headers,
             bytes(said),
-            who=self._who,
+            who=who_answers(self._info),
             key=self._key,
             hint=self._hint,
             now=self._clock(),
         )
+
+    async def _content(self, request: Request) -> bytes:
+        """The body; with images it is some megabytes, and made beside the loop."""
+        info, dialect, unwanted = self._info, self._dialect, frozenset(self._unwanted)
+        if not (info.sees and images_in(request.messages)):
+            return body(request, info, dialect)
+        return await in_thread(lambda: body(request, info, dialect, unwanted), "hel-images")
 
     def _opened(self) -> httpx.AsyncClient:
         if not (self._key.isascii() and self._key.isprintable()):
@@ -242,9 +261,17 @@ class ChatClient:
 
     # ---------------------------------------------------------------- failures
 
-    @property
-    def _who(self) -> str:
-        return f"{self._info.provider} ({host_of(self._info.base_url)})"
+    def _without_images(self, request: Request, failure: Failure) -> str:
+        """Learn from a refusal of images: a note for the person, empty when it was about something else."""
+        sent = [image for image in images_in(request.messages) if image not in self._unwanted]
+        refusal = refused_images(failure) if self._info.sees and sent else ""
+        if refusal == "model":
+            self._info = replace(self._info, sees=False)
+            return f"{self._info.label} takes no images: they are sent as their markers only."
+        if refusal == "images":
+            self._unwanted.update(sent)
+            return f"Images were refused and left out. {failure.fault.sentence}"
+        return ""
 
     def _other_dialect(self, request: Request, failure: Failure) -> Dialect | None:
         from hel_tui.core.models.httpclient import is_bare
@@ -266,34 +293,7 @@ class ChatClient:
         backoff = FIRST_DELAY * 2.0 ** (attempt - 1)
         return float(max(backoff * (1 + self._chance() / 4), wait))
 
-    def _broken(self, error: Exception, assembler: Assembler) -> Failure:
-        """What a transport error means. Only what failed before the first part is worth another try."""
-        import httpx
 
-        partial = assembler.partial() if assembler.begun else None
-        said = str(error) or type(error).__name__
-        if isinstance(error, httpx.ReadTimeout | httpx.WriteTimeout):
-            text = f"{self._who} sent nothing for {self._idle:g} seconds."
-            return Failure(ModelFault("timeout", text, partial=partial))
-        if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | httpx.ProxyError):
-            untrusted = "CERTIFICATE_VERIFY_FAILED" in said
-            tail = "SSL_CERT_FILE can name a private CA." if untrusted else ""
-            if _is_refused(error):
-                said, tail = "nothing listens there", self._profile.start
-            text = sentence(f"Cannot connect to {self._who}", said, tail, self._key)
-            return Failure(ModelFault("connect", text), passing=not untrusted)
-        if isinstance(error, httpx.UnsupportedProtocol | httpx.InvalidURL):
-            text = sentence(f"The base URL {self._info.base_url[:100]} cannot be used", said, "", self._key)
-            return Failure(ModelFault("request", text))
-        if partial is not None or isinstance(error, EventTooLarge):
-            text = sentence(f"The answer of {self._who} broke off", said, "", self._key)
-            return Failure(ModelFault("stream", text, partial=partial))
-        text = sentence(f"{self._who} closed the connection without an answer", said, "", self._key)
-        return Failure(ModelFault("connect", text), passing=True)
-
-
-def _is_refused(error: BaseException | None) -> bool:
-    """Whether a connection was refused, by the causes of `error` (the outer ones do not say)."""
-    while error is not None and not isinstance(error, ConnectionRefusedError):
-        error = error.__cause__ or error.__context__
-    return error is not None
+def _noted(part: Part, note: str) -> Part:
+    """The part; the last one with a note for the person, if there is one."""
+    return replace(part, notes=(*part.notes, note)) if note and isinstance(part, Finish) else part

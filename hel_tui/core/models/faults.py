@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from email.utils import parsedate_to_datetime
-from typing import Any
+from typing import Any, Literal
 
 from hel_tui.core.models.profiles import Dialect
 from hel_tui.core.models.types import FaultKind, ModelFault
@@ -18,6 +18,8 @@ from hel_tui.foreign import plain_line
 
 MAX_SENTENCE = 500
 """Characters of a fault's sentence."""
+MAX_SAID = 2_000
+"""Characters of a refusal that are looked at for images: some servers send the whole request back."""
 
 _CONTEXT = re.compile(
     r"context[_ -](?:length|window|size|limit)|maximum context|max_model_len|n_ctx|prompt is too long"
@@ -35,6 +37,16 @@ _REASONING = re.compile(r"reasoning_content|reasoning content", re.I)
 _MISSING = re.compile(r"missing|must be|required|must include|passed back|should be", re.I)
 _UNKNOWN_FIELD = re.compile(
     r"unsupported|unrecogni[sz]ed|unknown|unexpected|not supported|not permitted|extra|invalid", re.I
+)
+_IMAGE = re.compile(r"image|vision|multi-?modal", re.I)
+_TEXT_ONLY = re.compile(
+    r"content.{0,60}(?:must be|should be|is not|expected) (?:a |an? )?(?:valid )?string", re.I
+)
+_BAD_IMAGE = re.compile(
+    r"image.{0,20}(?:format|dimension|size|width|height|pixels)|(?:invalid|corrupt\w*|valid|decode|process|load)"
+    r".{0,20} image(?! ?(?:input|_url))|unsupported image(?! ?(?:input|content|part|_url))"
+    r"|image.{0,40}(?:exceed|too (?:large|big|small)|corrupt|invalid)|(?:too many|at most [1-9]\d*) image",
+    re.I,
 )
 _NO_RETRY = ("insufficient_quota", "billing", "insufficient balance")
 _RETRIED = frozenset({408, 409, 425, 429})
@@ -197,6 +209,20 @@ def retry_after(value: str | None, now: float) -> float | None:
         return max(0.0, parsedate_to_datetime(value).timestamp() - now)
     except (ValueError, OverflowError):
         return None
+
+
+def refused_images(failure: Failure) -> Literal["", "model", "images"]:
+    """What the refusal of a request with images says: that the model takes none, that it does not take these,
+    or nothing about images.
+    """
+    status, said = failure.fault.status, failure.said
+    if status == 413:
+        return "images"
+    if status not in (400, 404, 415, 422, 500, 501) or failure.fault.kind == "context":
+        return ""
+    if _IMAGE.search(said[:MAX_SAID]):
+        return "images" if _BAD_IMAGE.search(said[:MAX_SAID]) else "model"
+    return "model" if status in (400, 422) and _TEXT_ONLY.search(said[:MAX_SAID]) else ""
 
 
 def adapted(dialect: Dialect, failure: Failure, *, sent_reasoning: bool, bare_url: bool) -> Dialect | None:

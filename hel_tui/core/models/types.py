@@ -100,6 +100,8 @@ class ModelInfo:
     prices: tuple[float, float, float] | None = None
     """US dollars for a million input, cached input and output tokens; None when unknown."""
     notes: tuple[str, ...] = field(default=())
+    sees: bool | None = None
+    """Whether it takes images; None while nobody knows: it is looked up when there is one to send."""
 
     @property
     def label(self) -> str:

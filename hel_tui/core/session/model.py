@@ -24,13 +24,19 @@ class Model:
         default: tuple[str, str],
         hide: Callable[[str], None],
         keyring: Callable[[str], str | None] = keyring_value,
+        *,
+        vision: bool | None = None,
     ) -> None:
-        """`default` is (model, base URL) when none is named; `hide` hears keys that must not be shown."""
+        """`default` is (model, base URL) when none is named; `hide` hears keys that must not be shown.
+
+        `vision` says whether models take images, where the person set it.
+        """
         self._options = options
         self._emit = emit
         self._default = default
         self._hide = hide
         self._keyring = keyring
+        self._vision = vision
         self.note = ""
         self.current: ChatModel | None = None
 
@@ -46,6 +52,7 @@ class Model:
             base_url,
             environ=self._options.environ,
             keyring=self._key,
+            vision=self._vision,
         )
         if choice.model is None and self.current is not None:
             self._announce(choice.note)

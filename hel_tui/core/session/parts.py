@@ -154,7 +154,9 @@ def assemble(
         host=host,
         servers=Servers(options=options, places=places, host=host, desk=desk, emit=emit),
         policy=policy,
-        model=Model(options, emit, _default_model(loaded, places), redactor.add),
+        model=Model(
+            options, emit, _default_model(loaded, places), redactor.add, vision=loaded.settings.vision
+        ),
         shell=Bash(workspace, options.environ, confined=False),
         ledger=ledger,
         writes=writes,

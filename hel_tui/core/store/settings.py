@@ -45,6 +45,8 @@ class Settings:
     """Tokens the list of unloaded tools may take in the system prompt."""
     network: bool = True
     """Whether sandboxed commands reach the network."""
+    vision: bool | None = None
+    """Whether the model takes images; None leaves it to its name and its endpoint."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +85,8 @@ class _Bad(Exception):
 def load_settings(project: Path, places: Places, *, project_is_trusted: bool = False) -> LoadedSettings:
     """Read both files. The project's values win where they may: always when trusted, else only to tighten.
 
-    Untrusted, a project can lower the access level and `max_steps`, switch `network` off, narrow `tools`,
-    and add `ask` and `deny` rules; everything else of its file is left out with one note.
+    Untrusted, a project can lower the access level and `max_steps`, switch `network` and `vision` off, narrow
+    `tools`, and add `ask` and `deny` rules; everything else of its file is left out with one note.
     """
     notes: list[SettingsNote] = []
     user, user_rules = _read(places.user_settings, "user", notes)
@@ -121,6 +123,7 @@ _TIGHTENS: dict[str, Callable[[Any, Any], bool]] = {
     "access": lambda value, now: ACCESS_LEVELS.index(value) <= ACCESS_LEVELS.index(now),
     "max_steps": lambda value, now: value <= now,
     "network": lambda value, _now: not value,
+    "vision": lambda value, _now: not value,
     "tools": lambda _value, _now: True,
 }
 
@@ -280,4 +283,5 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "theme": _text,
     "inventory_budget": _positive,
     "network": _flag,
+    "vision": _flag,
 }

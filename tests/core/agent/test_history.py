@@ -1,10 +1,14 @@
 """Every request's history is one that strict providers accept."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hel_tui.core.agent.history import INTERRUPTED, repaired
-from hel_tui.core.vocabulary import AssistantMessage, Message, ToolCall, ToolMessage, UserMessage
+from hel_tui.core.agent.history import INTERRUPTED, repaired, without_old_images
+from hel_tui.core.vocabulary import AssistantMessage, Image, Message, ToolCall, ToolMessage, UserMessage
 
 
 def call(number: int) -> ToolCall:
@@ -78,3 +82,30 @@ def test_nothing_a_person_wrote_is_lost(history: list[Message]) -> None:
         return "".join(m.text for m in some if isinstance(m, UserMessage)).replace("\n\n", "")
 
     assert words(repaired(history)) == words(history)
+
+
+def image(number: int, size: int = 1) -> Image:
+    return Image("image/png", bytes([number]) * size, None, 1, 1)
+
+
+def kept(history: Sequence[Message]) -> list[int]:
+    return [one.data[0] for message in without_old_images(history) for one in getattr(message, "images", ())]
+
+
+def test_only_the_newest_images_stay_and_every_text_does() -> None:
+    history: list[Message] = [
+        UserMessage("a", (image(1), image(2), image(3))),
+        *(ToolMessage(str(n), "shot", f"[image {n}]", images=(image(n),)) for n in range(4, 13)),
+        UserMessage("end"),
+    ]
+    assert kept(history) == list(range(3, 13))
+    assert [message.text for message in without_old_images(history)] == [one.text for one in history]
+
+
+def test_all_images_together_are_bounded_in_bytes() -> None:
+    assert kept([UserMessage("", (image(n, 6 * 2**20),)) for n in range(5)]) == [2, 3, 4]
+
+
+def test_neighbouring_messages_of_the_person_keep_their_images() -> None:
+    (merged,) = repaired([UserMessage("a", (image(1),)), UserMessage("b", (image(2),))])
+    assert merged == UserMessage("a\n\nb", (image(1), image(2)))

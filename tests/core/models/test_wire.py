@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,6 +14,7 @@ from hel_tui.core.models.types import ModelFault, ModelInfo, Request
 from hel_tui.core.models.wire import body, fresh_ids
 from hel_tui.core.vocabulary import (
     AssistantMessage,
+    Image,
     Message,
     ToolCall,
     ToolDefinition,
@@ -91,3 +94,56 @@ def test_made_up_ids_are_new_in_the_session() -> None:
     ]
     new_id = fresh_ids(history)
     assert [new_id(), new_id()] == ["call_3", "call_4"]
+
+
+SEEING = replace(INFO, sees=True)
+PNG = Image("image/png", b"png", None, 3, 2)
+GIF = Image("image/gif", b"gif", None, 5, 4)
+
+
+def messages_sent(*messages: Message, info: ModelInfo = SEEING, unwanted: set[Image] | None = None) -> Any:
+    return json.loads(body(Request(messages), info, PLAIN, unwanted or set()))["messages"]
+
+
+def part(image: Image) -> dict[str, Any]:
+    data = base64.b64encode(image.data).decode()
+    return {"type": "image_url", "image_url": {"url": f"data:{image.mime};base64,{data}"}}
+
+
+def test_images_of_a_message_go_as_parts_to_a_model_that_sees_and_to_no_other() -> None:
+    asked = UserMessage("look [image]", (PNG,))
+    text = {"type": "text", "text": "look [image]"}
+    assert messages_sent(asked) == [{"role": "user", "content": [text, part(PNG)]}]
+    for sees in (False, None):
+        assert messages_sent(asked, info=replace(INFO, sees=sees)) == [
+            {"role": "user", "content": "look [image]"}
+        ]
+    assert messages_sent(UserMessage("plain")) == [{"role": "user", "content": "plain"}]
+    assert messages_sent(UserMessage(" ", (PNG,))) == [{"role": "user", "content": [part(PNG)]}]
+
+
+def test_images_of_tools_follow_the_results_of_their_batch_in_one_message() -> None:
+    calls = (ToolCall("a", "shot", "{}"), ToolCall("b", "draw", "{}"))
+    batch = (
+        AssistantMessage("", "", calls),
+        ToolMessage("a", "shot", "one", images=(PNG,)),
+        ToolMessage("b", "draw", "two", images=(GIF,)),
+    )
+    last = messages_sent(*batch)[-1]
+    assert [one["role"] for one in messages_sent(*batch)] == ["assistant", "tool", "tool", "user"]
+    assert last["content"][1:] == [part(PNG), part(GIF)]
+    assert last["content"][0]["text"].startswith("Images returned by the tools above")
+    assert "shot (png 3×2), draw (gif 5×4)" in last["content"][0]["text"]
+    answered = messages_sent(*batch, AssistantMessage("seen"))
+    assert [one["role"] for one in answered] == ["assistant", "tool", "tool", "user", "assistant"]
+    told = messages_sent(*batch, UserMessage("and now?"))
+    assert [one["role"] for one in told] == ["assistant", "tool", "tool", "user"]
+    assert told[-1]["content"][1:] == [part(PNG), part(GIF), {"type": "text", "text": "and now?"}]
+
+
+def test_images_that_were_refused_are_left_out() -> None:
+    call = AssistantMessage("", "", (ToolCall("a", "shot", "{}"),))
+    shot = ToolMessage("a", "shot", "one", images=(PNG,))
+    assert [one["role"] for one in messages_sent(call, shot, unwanted={PNG})] == ["assistant", "tool"]
+    sent_parts = messages_sent(UserMessage("x", (PNG, GIF)), unwanted={PNG})[0]["content"]
+    assert sent_parts == [{"type": "text", "text": "x"}, part(GIF)]

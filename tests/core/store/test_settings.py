@@ -34,11 +34,11 @@ def test_a_person_sets_everything(tmp_path: Path, places: Places) -> None:
         tmp_path,
         places,
         'model = "openai/m"\naccess = "auto"\ntools = ["bash"]\nmax_steps = 9\n'
-        'network = false\n[permissions]\nallow = ["bash(ls:*)"]\ndeny = ["mcp__x"]\n',
+        'network = false\nvision = true\n[permissions]\nallow = ["bash(ls:*)"]\ndeny = ["mcp__x"]\n',
     )
     assert loaded.notes == ()
     assert loaded.settings == Settings(
-        model="openai/m", access="auto", tools=("bash",), max_steps=9, network=False
+        model="openai/m", access="auto", tools=("bash",), max_steps=9, network=False, vision=True
     )
     assert loaded.rules[0].allow == ("bash(ls:*)",) and loaded.rules[0].deny == ("mcp__x",)
 

@@ -1,0 +1,59 @@
+"""What an error of the connection to an endpoint means, as a failure with a sentence.
+
+Not here: answers that are refusals (faults), trying again (client).
+"""
+
+from __future__ import annotations
+
+from hel_tui.core.addresses import host_of
+from hel_tui.core.models.faults import Failure, sentence
+from hel_tui.core.models.profiles import Profile
+from hel_tui.core.models.types import ModelFault, ModelInfo
+from hel_tui.core.sse import EventTooLarge
+from hel_tui.core.vocabulary import AssistantMessage
+
+
+def who_answers(info: ModelInfo) -> str:
+    """The provider and its host, for sentences."""
+    return f"{info.provider} ({host_of(info.base_url)})"
+
+
+def broken(
+    error: Exception,
+    info: ModelInfo,
+    profile: Profile,
+    key: str,
+    idle: float,
+    partial: AssistantMessage | None,
+) -> Failure:
+    """The failure a transport error means. `partial` is what had arrived: only what failed before it is worth
+    another try. `idle` is the limit in seconds that was in force.
+    """
+    import httpx
+
+    who = who_answers(info)
+    said = str(error) or type(error).__name__
+    if isinstance(error, httpx.ReadTimeout | httpx.WriteTimeout):
+        return Failure(ModelFault("timeout", f"{who} sent nothing for {idle:g} seconds.", partial=partial))
+    if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | httpx.ProxyError):
+        untrusted = "CERTIFICATE_VERIFY_FAILED" in said
+        tail = "SSL_CERT_FILE can name a private CA." if untrusted else ""
+        if _is_refused(error):
+            said, tail = "nothing listens there", profile.start
+        text = sentence(f"Cannot connect to {who}", said, tail, key)
+        return Failure(ModelFault("connect", text), passing=not untrusted)
+    if isinstance(error, httpx.UnsupportedProtocol | httpx.InvalidURL):
+        text = sentence(f"The base URL {info.base_url[:100]} cannot be used", said, "", key)
+        return Failure(ModelFault("request", text))
+    if partial is not None or isinstance(error, EventTooLarge):
+        text = sentence(f"The answer of {who} broke off", said, "", key)
+        return Failure(ModelFault("stream", text, partial=partial))
+    text = sentence(f"{who} closed the connection without an answer", said, "", key)
+    return Failure(ModelFault("connect", text), passing=True)
+
+
+def _is_refused(error: BaseException | None) -> bool:
+    """Whether a connection was refused, by the causes of `error` (the outer ones do not say)."""
+    while error is not None and not isinstance(error, ConnectionRefusedError):
+        error = error.__cause__ or error.__context__
+    return error is not None
