@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from hel_tui.core.mcp.arguments import check_arguments
+from hel_tui.core.mcp.binary import ResultFiles
 from hel_tui.core.mcp.faults import CallFault
 from hel_tui.core.mcp.listing import ToolSpec
 from hel_tui.core.mcp.messages import clean_surrogates
 from hel_tui.core.mcp.naming import public_name
-from hel_tui.core.mcp.results import ResultFiles, fault_outcome, to_outcome
+from hel_tui.core.mcp.results import fault_outcome, to_outcome
 from hel_tui.core.mcp.suspicion import suspicions
 from hel_tui.core.threads import in_thread
 from hel_tui.core.vocabulary import Access, Invocation, Json, Outcome, ProgressFn, ToolDefinition
@@ -107,7 +108,10 @@ class McpTool:
             result = await self.call(self.raw, clean_surrogates(arguments), invocation.on_progress)
         except CallFault as fault:
             return fault_outcome(self.server, self.raw, fault.sentence, fault.told, self.files())
-        return await in_thread(lambda: to_outcome(self.server, self.raw, result, self.files()), "hel-result")
+        output = self.spec.output
+        return await in_thread(
+            lambda: to_outcome(self.server, self.raw, result, self.files(), output=output), "hel-result"
+        )
 
 
 def summarise(arguments: Json) -> str:
