@@ -72,7 +72,7 @@ class HelApp(App[int]):
         self.looks = looks.read(self.places.looks)
         self.history = History(self.places.history)
         self._load_themes(theme)
-        self.desk = Desk(self._push_dialog, self.send, clock)
+        self.desk = Desk(self._push_dialog, self.send, clock, self.bridge.state.logins)
         self.main = MainScreen(self)
         self._farewell: ClosingScreen | None = None
         self._modules = 0
@@ -204,6 +204,22 @@ class HelApp(App[int]):
             said = said or t("copied", n=len(text))
             unsure = os.environ.get("TERM", "").startswith(("tmux", "screen"))
             self.say(t("copied.unsure", said=said) if unsure else said)
+
+    def browse(self, url: str, copy: str) -> bool:
+        """Open a web address in the person's browser; say why not where that cannot be.
+
+        Only called for a key or a click. `copy` is the action that copies the address instead.
+        """
+        from hel_tui.tui import browse
+
+        if not browse.is_web(url):
+            self.say(t("browse.scheme"), "warning")
+        elif not (self.is_web or browse.has_browser()):
+            self.say(t("browse.no_browser", key=keymap.label(copy)), "warning")
+        else:
+            self.open_url(url)
+            return True
+        return False
 
     def use_theme(self, name: str) -> str:
         """Switch; a sentence when there is no such theme, else empty."""

@@ -29,6 +29,15 @@ class Core(Protocol):
     def tools(self) -> tuple[p.ToolRow, ...]:
         """All tools of all servers, in name order."""
 
+    def resources(self) -> tuple[p.ResourceRow, ...]:
+        """All resources and templates that were listed, in the order of servers and lists."""
+
+    def prompts(self) -> tuple[p.PromptRow, ...]:
+        """All prompts of all servers."""
+
+    def resource(self, server: str, uri: str) -> tuple[p.ResourceContent, ...]:
+        """The contents of a resource that was read; empty when it was not, or is no longer kept."""
+
     def call(self, call_id: str) -> p.CallDetail | None:
         """Everything about one call."""
 

@@ -40,6 +40,8 @@ ACTIONS: tuple[Action, ...] = (
     Action("app.servers", "f2", "servers", palette=True),
     Action("app.waiting", "f3", "waiting", palette=True),
     Action("app.tools", "f4", "tools", palette=True),
+    Action("app.resources", "f5", "resources", palette=True),
+    Action("app.prompts", "f7", "prompts", palette=True),
     Action("app.access", "shift+tab", "access", palette=True),
     Action("app.interrupt", "escape", "interrupt", palette=True),
     Action("app.next", "tab,f6", "next_pane"),
@@ -60,6 +62,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("prompt.older", "up", "older"),
     Action("prompt.newer", "down", "newer"),
     Action("prompt.unqueue", "alt+up", "unqueue", palette=True),
+    Action("prompt.detach", "alt+d", "detach", palette=True),
     Action("prompt.editor", "ctrl+g", "editor", palette=True),
     Action("prompt.leave", "ctrl+d", "leave"),
     Action("conversation.up", "up", "scroll_lines(-1)"),
@@ -88,6 +91,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("servers.switch", "d", "switch"),
     Action("servers.log", "l", "log"),
     Action("servers.trust", "t", "trust"),
+    Action("servers.login", "a", "login"),
     Action("tools.toggle", "space", "load"),
     Action("tools.call", "n", "call"),
     Action("tools.filter", "slash", "filter"),
@@ -122,6 +126,32 @@ ACTIONS: tuple[Action, ...] = (
     Action("continue.end", "n,escape", "end"),
     Action("leftovers.end", "y", "end"),
     Action("leftovers.leave", "n,escape", "leave"),
+    Action("form.send", "y,ctrl+s", "send"),
+    Action("form.decline", "n", "decline"),
+    Action("form.cancel", "escape", "cancel"),
+    Action("url.open", "o", "open"),
+    Action("url.opened", "y", "opened"),
+    Action("url.copy", "c", "copy"),
+    Action("url.decline", "n,d", "decline"),
+    Action("url.cancel", "escape", "cancel"),
+    Action("sampling.allow", "y", "allow"),
+    Action("sampling.deny", "n,escape", "deny"),
+    Action("login.open", "o", "open"),
+    Action("login.copy", "c", "copy"),
+    Action("login.paste", "tab", "paste"),
+    Action("login.give_up", "escape", "give_up"),
+    Action("arguments.send", "y,ctrl+s", "send"),
+    Action("arguments.cancel", "n,escape", "cancel"),
+    Action("resources.look", "v,space", "look"),
+    Action("resources.watch", "w", "watch"),
+    Action("resources.filter", "slash", "filter"),
+    Action("resources.again", "r", "again"),
+    Action("resources.close", "escape,q", "close"),
+    Action("viewer.attach", "enter", "attach"),
+    Action("viewer.watch", "w", "watch"),
+    Action("viewer.copy", "c", "copy"),
+    Action("viewer.again", "r", "again"),
+    Action("viewer.close", "escape,q", "close"),
 )
 
 _BY_ID = {action.id: action for action in ACTIONS}
@@ -134,10 +164,15 @@ ALLOWING = frozenset(
         "trust.remember",
         "continue.go_on",
         "leftovers.end",
+        "form.send",
+        "url.open",
+        "url.opened",
+        "sampling.allow",
+        "login.open",
     }
 )
 _NEVER_ALLOWING = frozenset({"enter", "space", "escape", "tab", "backspace"})
-_TOGETHER = {"servers": ("list",), "tools": ("list",)}
+_TOGETHER = {"servers": ("list",), "tools": ("list",), "resources": ("list",)}
 """Parts whose keys are live at once: a list's own keys and the general list keys."""
 
 _overrides: dict[str, str] = {}

@@ -12,6 +12,11 @@ from dataclasses import field
 
 from hel_tui.core import protocol as p
 from hel_tui.core.values import dataclass
+from hel_tui.tui.strings import t
+
+LOGIN_STEPS = 100
+MOST_UPDATED = 1_000
+"""Changed resources that are remembered as not looked at."""
 
 
 @dataclass(slots=True)
@@ -89,6 +94,14 @@ class ViewState:
     failed: str = ""
     stopped: bool = False
     serial: int = 0
+    attachments: tuple[p.Attachment, ...] = ()
+    """What joins the next message."""
+    logins: dict[str, list[p.LoginStep]] = field(default_factory=dict)
+    """The steps of the latest login at each server, the newest `LOGIN_STEPS` of them."""
+    updated: set[tuple[str, str]] = field(default_factory=set)
+    """(server, uri) of watched resources that changed and were not looked at since."""
+    listed: int = 0
+    """How often lists of resources came in; grows with each."""
 
 
 @dataclass(slots=True)
@@ -105,6 +118,12 @@ class Changes:
     turn: bool = False
     cleared: bool = False
     ended: bool = False
+    resources: bool = False
+    """The lists of resources, or what is known of one."""
+    prompts: bool = False
+    attachments: bool = False
+    completed: list[p.Completed] = field(default_factory=list)
+    read: list[p.ResourceRead] = field(default_factory=list)
     toasts: list[p.Notice] = field(default_factory=list)
 
 
@@ -229,7 +248,47 @@ def _apply(state: ViewState, changes: Changes, event: p.Event) -> None:
             if event.severity != "info":
                 changes.toasts.append(event)
         case _:
+            _apply_asked(state, changes, event)
+
+
+def _apply_asked(state: ViewState, changes: Changes, event: p.Event) -> None:
+    """Resources, prompts and logins: mostly what the person asked for."""
+    match event:
+        case p.ResourcesChanged():
+            state.listed += 1
+            changes.resources = True
+        case p.PromptsChanged():
+            changes.prompts = True
+        case p.ResourceRead():
+            state.updated.discard((event.server, event.uri))
+            changes.read.append(event)
+            changes.resources = True
+        case p.ResourceUpdated():
+            if (event.server, event.uri) not in state.updated and len(state.updated) < MOST_UPDATED:
+                state.updated.add((event.server, event.uri))
+                _note(state, changes, "info", t("resources.updated", uri=event.uri[:200]), event.server)
+            changes.resources = True
+        case p.AttachmentsChanged():
+            state.attachments = event.attachments
+            changes.attachments = True
+        case p.Completed():
+            changes.completed.append(event)
+        case p.LoginStep():
+            _login_step(state, changes, event)
+        case _:
             _apply_session(state, changes, event)
+
+
+def _login_step(state: ViewState, changes: Changes, event: p.LoginStep) -> None:
+    """The step joins those of its login; how the login came out is said in the conversation."""
+    steps = state.logins.setdefault(event.server, [])
+    if steps and steps[-1].end:
+        steps.clear()
+    steps.append(event)
+    del steps[:-LOGIN_STEPS]
+    changes.servers = True
+    if event.end:
+        _note(state, changes, "error" if event.end == "failed" else "info", event.text, event.server)
 
 
 def _apply_session(state: ViewState, changes: Changes, event: p.Event) -> None:

@@ -53,6 +53,9 @@ class FakeCore:
     rows: tuple[p.ToolRow, ...] = ()
     failures: dict[str, p.ServerFailure] = field(default_factory=dict)
     details: dict[str, p.CallDetail] = field(default_factory=dict)
+    resource_rows: tuple[p.ResourceRow, ...] = ()
+    prompt_rows: tuple[p.PromptRow, ...] = ()
+    contents: dict[tuple[str, str], tuple[p.ResourceContent, ...]] = field(default_factory=dict)
     started: bool = False
     killed: bool = False
     stops: bool = True
@@ -86,6 +89,15 @@ class FakeCore:
 
     def tools(self) -> tuple[p.ToolRow, ...]:
         return self.rows
+
+    def resources(self) -> tuple[p.ResourceRow, ...]:
+        return self.resource_rows
+
+    def prompts(self) -> tuple[p.PromptRow, ...]:
+        return self.prompt_rows
+
+    def resource(self, server: str, uri: str) -> tuple[p.ResourceContent, ...]:
+        return self.contents.get((server, uri), ())
 
     def call(self, call_id: str) -> p.CallDetail | None:
         return self.details.get(call_id)

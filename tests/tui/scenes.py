@@ -16,8 +16,23 @@ TOOLS = (
 )
 
 SERVERS = (
-    p.ServerChanged("inventory", "ready", tools=2, latency=0.012, since=SINCE, protocol="2025-11-25"),
-    p.ServerChanged("notes", "ready", tools=14, latency=0.003, since=SINCE),
+    p.ServerChanged(
+        "inventory",
+        "ready",
+        tools=2,
+        latency=0.012,
+        since=SINCE,
+        protocol="2025-11-25",
+        offers=("tools", "resources"),
+    ),
+    p.ServerChanged(
+        "notes",
+        "ready",
+        tools=14,
+        latency=0.003,
+        since=SINCE,
+        offers=("tools", "resources", "prompts", "subscriptions"),
+    ),
     p.ServerChanged("browser", "starting"),
     p.ServerChanged("jira", "needs login", reason="401 from the server"),
     p.ServerChanged("weather", "failed", reason="exit 1", since=SINCE),
@@ -93,6 +108,120 @@ TRUST = p.TrustQuestion(
         ),
     ),
 )
+
+FORM = p.FormQuestion(
+    "f1",
+    "tickets",
+    "To file the ticket I need a few facts.\nThey are shown to the whole team.",
+    (
+        p.FormField("title", "text", "Title", "One line that says what is wrong.", required=True, maximum=80),
+        p.FormField("mail", "email", "Reporter", default="ana@example.com"),
+        p.FormField("count", "integer", "Machines concerned", minimum=1, maximum=500, default=3),
+        p.FormField("urgent", "boolean", "Urgent"),
+        p.FormField(
+            "kind",
+            "choice",
+            "Kind",
+            required=True,
+            options=(("bug", "Bug"), ("ask", "Question"), ("idea", "idea")),
+        ),
+        p.FormField(
+            "parts",
+            "choices",
+            "Parts concerned",
+            options=(("net", "Network"), ("disk", "Disks"), ("ui", "Screen")),
+        ),
+    ),
+    tool="file_ticket",
+)
+
+URL = p.UrlQuestion(
+    "u1",
+    "payments",
+    "Please connect your account.",
+    "https://accounts.example.com/connect?client=42&state=8f0d1c2b3a4958677685940312213344556677889900aabbccddeeff",
+    "accounts.example.com",
+    warnings=("The address holds an unusual port.",),
+    tool="charge",
+)
+
+SAMPLING = p.SamplingQuestion(
+    "m1",
+    "review",
+    "request",
+    "# user\nSummarise these three comments in one sentence:\n- too slow\n- slow on Mondays\n- nice colours",
+    system="You are terse.",
+    model="deepseek/deepseek-chat",
+    max_tokens=200,
+    tools=("fetch_comment",),
+    limits="4,096 tokens, 30 s, 10 a minute, 5 rounds",
+    tool="summarise",
+)
+
+SAMPLED = p.SamplingQuestion(
+    "m2", "review", "answer", "It is slow, most of all on Mondays.", model="deepseek/deepseek-chat"
+)
+
+LOGIN = p.LoginQuestion(
+    "o1",
+    "jira",
+    "https://auth.example.com/authorize?response_type=code&client_id=hel&code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8U"
+    "RWbuGJSstw-cM&code_challenge_method=S256&redirect_uri=http%3A%2F%2F127.0.0.1%3A41001%2Fcallback&scope=read",
+    "https://auth.example.com",
+    "http://127.0.0.1:41001/callback",
+    ("read:issues", "write:issues"),
+    (
+        "Asked the server who it trusts.",
+        "Read the metadata of https://auth.example.com.",
+        "Registered hel there.",
+    ),
+)
+
+PROMPTS = (
+    p.PromptRow(
+        "notes",
+        "summary",
+        "mcp__notes__summary",
+        "Summary of a note",
+        "Summarises one note for somebody in a hurry.",
+        (
+            p.FormField("note", "text", "note", "Name of the note.", required=True, completes=True),
+            p.FormField("style", "text", "style", "How it should sound.", completes=True),
+        ),
+    ),
+    p.PromptRow("notes", "weekly", "mcp__notes__weekly", description="What happened this week."),
+)
+
+RESOURCES = (
+    p.ResourceRow("notes", "note://guide.md", "Guide", "How the team writes notes", "text/markdown", 2_140),
+    p.ResourceRow(
+        "notes", "note://schema.json", "Schema", "Shape of a note", "application/json", 512, watched=True
+    ),
+    p.ResourceRow("notes", "note://logo.png", "Logo", "", "image/png", 48_211),
+    p.ResourceRow(
+        "notes", "note://{name}/{part}", "Part of a note", "", "text/plain", 0, True, ("name", "part")
+    ),
+    p.ResourceRow("inventory", "inventory://services", "Services", "All services", "text/plain"),
+)
+
+CONTENTS = {
+    ("notes", "note://guide.md"): (
+        p.ResourceContent(
+            "note://guide.md",
+            "text/markdown",
+            "# Guide\n\nWrite **short** notes.\n\n- one thought each\n- a title",
+            59,
+        ),
+    ),
+    ("notes", "note://schema.json"): (
+        p.ResourceContent(
+            "note://schema.json", "application/json", '{"type":"object","properties":{"title":{}}}', 43
+        ),
+    ),
+    ("notes", "note://logo.png"): (
+        p.ResourceContent("note://logo.png", "image/png", "", 48_211, "640×480", "/srv/s/logo.png"),
+    ),
+}
 
 
 def busy_core() -> FakeCore:

@@ -19,6 +19,10 @@ QUESTIONS = {
     "edit": scenes.EDIT,
     "trust": scenes.TRUST,
     "continue": p.ContinueQuestion("k1", 50),
+    "form": scenes.FORM,
+    "url": scenes.URL,
+    "sampling": scenes.SAMPLING,
+    "login": scenes.LOGIN,
 }
 
 

@@ -79,6 +79,37 @@ async def test_decisions_show_hostile_text_as_text(evil):
         assert harmless(screen_text(d.app))
 
 
+def asked(evil: str) -> list[p.Question]:
+    """What servers may ask for, all of it hostile."""
+    options = ((evil, evil), ("b", evil))
+    kinds: tuple[p.FieldKind, ...] = ("text", "uri", "integer", "boolean", "choice", "choices")
+    fields = tuple(
+        p.FormField(
+            evil + kind, kind, evil, evil, True, evil, options if "choice" in kind else (), pattern="^x$"
+        )
+        for kind in kinds
+    )
+    return [
+        p.FormQuestion("f", evil, evil, fields, evil),
+        p.UrlQuestion("u", evil, evil, "https://x/" + evil, evil, (evil,), evil),
+        p.SamplingQuestion("m", evil, "request", evil, evil, evil, 3, (evil,), evil, evil),
+        p.LoginQuestion("l", evil, "https://x/" + evil, evil, evil, (evil,), (evil,)),
+    ]
+
+
+@pytest.mark.parametrize("evil", EVIL, ids=range(len(EVIL)))
+@pytest.mark.parametrize("kind", range(4), ids=["form", "url", "sampling", "login"])
+async def test_what_servers_ask_for_is_drawn_as_text(evil, kind):
+    async with opened(size=(80, 24)) as d:
+        await d.ask(asked(evil)[kind])
+        for key in ("tab", "ctrl+s", "escape", "end", "pagedown"):
+            assert harmless(screen_text(d.app))
+            await d.press(key, after=1)
+            d.clock.now += 1
+            await d.pilot.pause(0.04)
+        assert harmless(screen_text(d.app))
+
+
 @pytest.mark.parametrize("evil", EVIL, ids=range(len(EVIL)))
 async def test_the_palette_and_the_completion_take_hostile_names(evil):
     async with opened(hostile_core(evil)) as d:

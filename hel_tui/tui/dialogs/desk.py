@@ -6,7 +6,7 @@ Not here: how a question looks (the dialogs) and what an answer does (core).
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 
 from hel_tui.core import protocol as p
 from hel_tui.tui.dialogs.base import Dialog
@@ -21,7 +21,9 @@ class Desk:
         push: Callable[[Dialog, Callable[[p.Answer | None], None]], object],
         send: Callable[[p.Command], None],
         clock: Callable[[], float] = time.monotonic,
+        logins: Mapping[str, Sequence[p.LoginStep]] | None = None,
     ) -> None:
+        self._logins = {} if logins is None else logins
         self.hands = Hands()
         self.clock = clock
         self._push, self._send = push, send
@@ -85,3 +87,19 @@ class Desk:
                 from hel_tui.tui.dialogs.leftovers import LeftoversDialog
 
                 return LeftoversDialog(question, self.clock)
+            case p.FormQuestion():
+                from hel_tui.tui.dialogs.form import FormDialog
+
+                return FormDialog(question, self.clock)
+            case p.UrlQuestion():
+                from hel_tui.tui.dialogs.url import UrlDialog
+
+                return UrlDialog(question, self.clock)
+            case p.SamplingQuestion():
+                from hel_tui.tui.dialogs.sampling import SamplingDialog
+
+                return SamplingDialog(question, self.clock)
+            case p.LoginQuestion():
+                from hel_tui.tui.dialogs.login import LoginDialog
+
+                return LoginDialog(question, lambda: self._logins.get(question.server, ()), self.clock)

@@ -1,6 +1,6 @@
 """English."""
 
-from hel_tui.tui.strings import transcript
+from hel_tui.tui.strings import asking, transcript
 
 ENGLISH: dict[str, str] = {
     # header
@@ -345,4 +345,4 @@ ENGLISH: dict[str, str] = {
     "short.continue.end": "end the turn",
     "short.leftovers.end": "end them",
     "short.leftovers.leave": "leave them",
-} | transcript.ENGLISH  # fmt: skip
+} | transcript.ENGLISH | asking.ENGLISH  # fmt: skip

@@ -1,6 +1,6 @@
 """Korean."""
 
-from hel_tui.tui.strings import transcript
+from hel_tui.tui.strings import asking, transcript
 
 KOREAN: dict[str, str] = {
     "header.demo": "데모 (각본)",
@@ -326,4 +326,4 @@ KOREAN: dict[str, str] = {
     "short.continue.end": "턴 끝내기",
     "short.leftovers.end": "끝내기",
     "short.leftovers.leave": "그대로 두기",
-} | transcript.KOREAN  # fmt: skip
+} | transcript.KOREAN | asking.KOREAN  # fmt: skip

@@ -33,6 +33,10 @@ _REFUSALS: dict[type[p.Question], str] = {
     p.TrustQuestion: "trust.refuse",
     p.ContinueQuestion: "continue.end",
     p.LeftoversQuestion: "leftovers.leave",
+    p.FormQuestion: "form.cancel",
+    p.UrlQuestion: "url.cancel",
+    p.SamplingQuestion: "sampling.deny",
+    p.LoginQuestion: "login.give_up",
 }
 """What Esc does in the dialog of each kind of question."""
 
@@ -118,6 +122,12 @@ def question_text(question: p.Question) -> str:
             return t("waiting.continue", steps=question.steps)
         case p.LeftoversQuestion():
             return t("waiting.leftovers", n=len(question.servers))
+        case p.SamplingQuestion(stage="answer"):
+            return t("waiting.sampling_answer", server=one_line(question.server, 40))
+        case p.FormQuestion() | p.UrlQuestion() | p.SamplingQuestion() | p.LoginQuestion():
+            kinds = {p.FormQuestion: "form", p.UrlQuestion: "url", p.SamplingQuestion: "sampling"}
+            kind = kinds.get(type(question), "login")
+            return t(f"waiting.{kind}", server=one_line(question.server, 40))
 
 
 class WaitingBar(Bar):

@@ -1,0 +1,253 @@
+"""A form that a server asks to be filled in: accept, decline and cancel are three different answers.
+
+Not here: the fields (widgets/fields), what a value must be like (core.forms).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from textual import events
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.widget import Widget
+
+from hel_tui.core import protocol as p
+from hel_tui.core.forms import Content, check_form
+from hel_tui.tui import keymap
+from hel_tui.tui.dialogs.base import FRAME_ROWS, Choice, Dialog
+from hel_tui.tui.dialogs.pane import foreign, framed
+from hel_tui.tui.safe import NEWLINE_MARK, cut
+from hel_tui.tui.strings import t
+from hel_tui.tui.widgets.fields import Editor, Fields, OneLine, Options, Writing
+from hel_tui.tui.widgets.lines import Caption, Line
+
+
+def field_key(action: str) -> str:
+    """The key of an action that works while something is typed, pretty; empty when it has none."""
+    typeable = (key for key in keymap.keys(action) if not writes(key))
+    return keymap.pretty(next(typeable, ""))
+
+
+def writes(key: str) -> bool:
+    """Whether a key (in Textual's name) puts a character into a field."""
+    return len(key) == 1 or (len(keymap.pretty(key)) == 1 and "+" not in key) or key == "space"
+
+
+class FieldsDialog(Dialog):
+    """Base of what is filled in by a person. Subclasses say what is done with the content."""
+
+    send = ""
+    """Id of the action that sends."""
+
+    def __init__(
+        self,
+        fields: tuple[p.FormField, ...],
+        intro: list[Line],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        super().__init__(clock)
+        self.fields = Fields(fields, intro)
+        self.hint = Caption()
+        self.trouble = ""
+        """What kept the form from being sent; said until the next key."""
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="dialog"):
+            yield Caption(self.title_line())
+            yield self.fields
+            yield from self.extra()
+            yield self.hint
+            yield self.bar
+
+    def extra(self) -> tuple[Widget, ...]:
+        return ()
+
+    def text(self) -> list[Line]:
+        return []
+
+    def on_mount(self) -> None:
+        self.bar.locked = t("dialog.scroll_first")
+        self.call_after_refresh(self.fit)
+        self.call_after_refresh(self._drawn)
+        if first := self.fields.beside(None, 1):
+            self.set_focus(first)
+        self._say_keys()
+
+    def on_fields_end_seen(self) -> None:
+        self.bar.locked = ""
+        self.fit()
+
+    def fit(self) -> None:
+        """Give the fields what the title, the choices and the frame leave of the screen."""
+        self.bar.fit()
+        others = [child for child in self.query_one(".dialog").children if child is not self.fields]
+        used = sum(child.outer_size.height for child in others if child.display and child is not self.bar)
+        height = self.size.height if self.large else self.size.height * 9 // 10
+        rows = len(self.bar.lines()) if self.bar.display else 0
+        self.fields.styles.max_height = max(height - used - rows - FRAME_ROWS, 2)
+        self.call_after_refresh(self.fields.look)
+
+    # ------------------------------------------------------------------- input
+
+    def on_key(self, event: events.Key) -> None:
+        if self.focused is None and event.key in ("tab", "shift+tab", "enter") and self._enter_fields(event):
+            return
+        own = event.key in keymap.by_key(self.part)
+        if self.focused is None and not own and self.fields.scroll_key(event.key):
+            event.stop()
+            event.prevent_default()
+            return
+        super().on_key(event)
+
+    def _enter_fields(self, event: events.Key) -> bool:
+        """Tab from the choices goes to the first or the last field."""
+        if event.key == "enter":
+            return False
+        event.stop()
+        event.prevent_default()
+        self._focus(self.fields.beside(None, 1 if event.key == "tab" else -1))
+        return True
+
+    def editing(self, event: events.Key) -> bool:
+        editor = self.focused
+        if not isinstance(editor, OneLine | Writing | Options):
+            return False
+        self._say_keys("")
+        if self._in_field(event, editor):
+            event.stop()
+            event.prevent_default()
+        return True
+
+    def _in_field(self, event: events.Key, editor: Editor) -> bool:
+        """Keys that do something else than typing; says whether this was one."""
+        key = event.key
+        if key in keymap.keys(self.send) and not writes(key):
+            self.set_focus(None)  # what is typed after it is judged as at the choices
+            self.choose("send", event.time)
+        elif key == "ctrl+c":
+            self.answer(self.refused())
+        elif key == "escape":
+            self._leave(event.time)
+        elif isinstance(editor, Writing | Options) and self._kept(editor, key):
+            return True
+        elif key in ("tab", "enter", "down"):
+            self._next(editor, 1, key, event.time)
+        elif key in ("shift+tab", "up"):
+            self._next(editor, -1, key, event.time)
+        elif key in ("pageup", "pagedown"):
+            self.fields.scroll_key(key)
+        else:
+            return isinstance(editor, Options)
+        return True
+
+    @staticmethod
+    def _kept(editor: Writing | Options, key: str) -> bool:
+        """Whether the field itself needs this key."""
+        if isinstance(editor, Options):
+            return editor.wants(key)
+        if key == "ctrl+j":
+            return editor.wants(key)
+        if key in ("up", "down") and editor.wants(key):
+            editor.action_cursor_up() if key == "up" else editor.action_cursor_down()
+            return True
+        return False
+
+    def _next(self, editor: Editor, step: int, key: str, pressed: float) -> None:
+        """To the field before or after; from the last one on to the choices."""
+        to = self.fields.beside(editor, step)
+        if to is not None:
+            self._focus(to)
+        elif key in ("tab", "enter", "shift+tab"):
+            self._leave(pressed)
+
+    def _focus(self, editor: Editor | None) -> None:
+        self.set_focus(editor)
+        if editor is not None:
+            self.call_after_refresh(self.fields.reveal, editor)
+
+    def _leave(self, pressed: float) -> None:
+        """To the choices; a letter that was meant for the field decides nothing."""
+        self.set_focus(None)
+        self.left(pressed)
+
+    def left(self, pressed: float) -> None:
+        """A field was left for the choices at `pressed`."""
+        del pressed
+
+    def on_descendant_focus(self) -> None:
+        super().on_descendant_focus()
+        self._say_keys()
+
+    def on_descendant_blur(self) -> None:
+        super().on_descendant_blur()
+        self._say_keys()
+
+    def _say_keys(self, trouble: str | None = None) -> None:
+        """The line above the choices: what is wrong, else which keys help in a field."""
+        self.trouble = self.trouble if trouble is None else trouble
+        text, style = self.trouble, "bad" if self.trouble else "muted"
+        if not text and self.focused is not None:
+            key = "form.in_options" if isinstance(self.focused, Options) else "form.in_field"
+            text = t(key, next="Tab", send=field_key(self.send))
+        self.hint.say([(f" {text}", style)])
+
+    # ------------------------------------------------------------------ answer
+
+    def content(self) -> Content | None:
+        """What is filled in; None when something cannot be sent, which is then said."""
+        content, problems = check_form(self.fields.fields, self.fields.typed())
+        self.fields.show_problems(problems)
+        if not problems:
+            return content
+        self._focus(self.fields.editors[problems[0].field])
+        self._say_keys(t("form.problems", n=len(problems)))
+        return None
+
+
+class FormDialog(FieldsDialog):
+    """`y` or Ctrl+S accepts, `n` declines, Esc cancels; in a field Esc goes to the choices first."""
+
+    part = "form"
+    send = "form.send"
+    choices = (
+        Choice("form.send", allows=True),
+        Choice("form.decline", refuses=True),
+        Choice("form.cancel", refuses=True),
+    )
+
+    def __init__(self, question: p.FormQuestion, clock: Callable[[], float] = time.monotonic) -> None:
+        self.question = question
+        super().__init__(question.fields, self._intro(), clock)
+        self.bar.mark = 2
+
+    def title_line(self) -> Line:
+        name = foreign(self.question.server).replace("\n", NEWLINE_MARK)
+        return [(f" ▲ {t('form.title', server=cut(name, 40))}", "strong")]
+
+    def _intro(self) -> list[Line]:
+        q = self.question
+        lines: list[Line] = []
+        if q.tool:
+            tool = foreign(q.tool).replace("\n", NEWLINE_MARK)
+            lines.append([(t("form.for_tool", tool=tool), "muted")])
+        if q.message:
+            lines += [[(t("form.from_server"), "muted")], *framed(q.message)]
+        lines.append([(t("form.not_secret") if q.fields else t("form.nothing"), "warn")])
+        return lines
+
+    def left(self, pressed: float) -> None:
+        self.gate.typing(pressed)
+
+    def decide(self, run: str) -> p.Answer | None:
+        match run:
+            case "send":
+                content = self.content()
+                return None if content is None else p.FormAnswer("accept", content)
+            case "decline":
+                return p.FormAnswer("decline")
+        return self.refused()
+
+    def refused(self) -> p.Answer:
+        return p.FormAnswer("cancel")
