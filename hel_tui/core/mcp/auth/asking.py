@@ -8,12 +8,14 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from hel_tui.core.addresses import host_of, is_loopback, origin_of
 from hel_tui.core.mcp.authorizing import Tell
+from hel_tui.core.mcp.http.target import Target, open_client
+from hel_tui.core.threads import in_thread
 from hel_tui.foreign import plain_line
 
 if TYPE_CHECKING:
@@ -78,7 +80,7 @@ def foreign(text: str) -> str:
 class Asker:
     """Sends the requests of one server's authorization and tells each."""
 
-    def __init__(self, server: str, http: Callable[[], httpx2.AsyncClient], tell: Tell) -> None:
+    def __init__(self, server: str, http: Callable[[str], httpx2.AsyncClient], tell: Tell) -> None:
         self._server = server
         self._http = http
         self.tell = tell
@@ -127,7 +129,7 @@ class Asker:
         import httpx2
 
         try:
-            async with asyncio.timeout(LIMIT), self._http() as client:
+            async with asyncio.timeout(LIMIT), await self._client(url) as client:
                 request = client.stream("GET", url, headers={"Accept": "text/event-stream"})
                 async with request as response:
                     said = ", ".join(response.headers.get_list("www-authenticate"))
@@ -136,6 +138,9 @@ class Asker:
         except (httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError):
             self.tell(f"asked {shown(url)} without credentials: no answer")
             return 0, "", ""
+
+    async def _client(self, url: str) -> httpx2.AsyncClient:
+        return await in_thread(lambda: self._http(url), "hel-http-client")  # it reads certificates
 
     async def _post(self, url: str, body: dict[str, Any]) -> Reply:
         if why := self.problem(url):
@@ -147,7 +152,7 @@ class Asker:
         import httpx2
 
         try:
-            async with asyncio.timeout(LIMIT), self._http() as client:
+            async with asyncio.timeout(LIMIT), await self._client(url) as client:
                 status, body = await self._within_origin(client, method, url, request)
         except TimeoutError:
             raise Unreachable(f"{host_of(url)} did not answer within {LIMIT:.0f} s") from None
@@ -174,6 +179,19 @@ class Asker:
             url = place
         self.tell(f"{shown(url)} redirects on and on")
         return response.status_code, b""
+
+
+def clients_for(target: Target) -> Callable[[str], httpx2.AsyncClient]:
+    """How to open clients for the authorization of the server at `target`: its proxies and certificates.
+
+    They carry none of its headers; certificates left unchecked for its origin are checked elsewhere.
+    """
+
+    def client(url: str) -> httpx2.AsyncClient:
+        at_home = origin_of(url) == origin_of(target.url)
+        return open_client(replace(target, url=url, headers=(), insecure=target.insecure and at_home))
+
+    return client
 
 
 async def _body(response: httpx2.Response) -> bytes:

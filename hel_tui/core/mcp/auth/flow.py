@@ -14,7 +14,9 @@ from dataclasses import dataclass
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from hel_tui.core.mcp.auth.asking import Refusal, foreign, shown
-from hel_tui.core.mcp.auth.discovery import AuthorizationServer
+from hel_tui.core.mcp.auth.challenges import Wanted
+from hel_tui.core.mcp.auth.discovery import AuthorizationServer, Found
+from hel_tui.core.mcp.auth.settings import OAuthSettings
 
 OFFLINE = "offline_access"
 MOST_FIELDS = 20
@@ -69,17 +71,25 @@ def begin(
     return Attempt(url, state, verifier, redirect, server.issuer, server.sends_issuer)
 
 
-def choose_scopes(
-    asked: tuple[str, ...],
-    before: tuple[str, ...],
-    server: AuthorizationServer,
+def scopes_for(
+    wanted: Wanted, found: Found, before: tuple[str, ...], settings: OAuthSettings
 ) -> tuple[str, ...]:
-    """The scopes of a login: earlier ones, those asked for now, and a refresh token if it can be had.
+    """The scopes to ask for: what the entry says, else the refusal, else the resource; and those of before.
+
+    Least rights at first (specification, scope selection); a later login keeps what an earlier one got.
+    """
+    asked = settings.scopes or wanted.scopes or found.scopes
+    more = wanted.scopes if wanted.more_scopes else ()
+    return tuple(dict.fromkeys((*before, *asked, *more)))
+
+
+def with_offline(scopes: tuple[str, ...], server: AuthorizationServer) -> tuple[str, ...]:
+    """Ask for a refresh token too, where the server says that it takes that as a scope.
 
     No scope at all means the server's own default, which `offline_access` alone would replace.
     """
-    scopes = tuple(dict.fromkeys((*before, *asked)))
-    return (*scopes, OFFLINE) if scopes and OFFLINE in server.scopes and OFFLINE not in scopes else scopes
+    wants = scopes and OFFLINE in server.scopes and OFFLINE not in scopes
+    return (*scopes, OFFLINE) if wants else scopes
 
 
 def read_fields(query: str) -> dict[str, str]:

@@ -1,0 +1,76 @@
+"""What one hel knows of the authorization at one server: read once, kept in step with the store.
+
+Every secret that comes by is given to be masked. Not here: where it is kept (tokens), how it is got.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
+
+from hel_tui.core.mcp.auth.settings import OAuthSettings
+from hel_tui.core.mcp.auth.tokens import Known, TokenStore
+from hel_tui.core.mcp.authorizing import Tell
+
+
+class Memory:
+    """The store's part about the server whose canonical URL is `key`, as far as it fits the entry."""
+
+    def __init__(
+        self, key: str, store: TokenStore, settings: OAuthSettings, hide: Callable[..., None]
+    ) -> None:
+        self._key = key
+        self._store = store
+        self._settings = settings
+        self._hide = hide
+        self._known: Known | None = None
+
+    async def known(self) -> Known:
+        """What is known now."""
+        if self._known is None:
+            stored = await self._stored()
+            if self._known is None:  # nobody learned more meanwhile
+                self._learn(stored)
+                return stored
+        return self._known
+
+    async def keep(self, known: Known, tell: Tell) -> None:
+        """Know this from now on, in later runs too; `tell` hears when that did not work."""
+        self._learn(known)
+        if problem := await self._store.save(self._key, known):
+            tell(f"the tokens hold for this run only: {problem}")
+
+    async def taken_over(self, used: str) -> bool:
+        """Learn what another hel got meanwhile. True when that is another token than the one `used`."""
+        stored = await self._stored()
+        if stored.tokens is None or stored.tokens.access == used:
+            return False
+        self._learn(stored)
+        return True
+
+    async def forget(self) -> str:
+        """Forget all. Returns a sentence when something is left, else empty."""
+        self._known = Known()
+        return await self._store.forget(self._key)
+
+    def turn(self) -> AbstractAsyncContextManager[None]:
+        """The right to renew the tokens, among all hels of this person."""
+        return self._store.turn(self._key)
+
+    async def _stored(self) -> Known:
+        """What the store holds of the client that the entry names: another client's tokens are not ours."""
+        stored = await self._store.load(self._key)
+        client = stored.registration
+        if self._settings.client_id:
+            if client is None or client.client_id != self._settings.client_id:
+                return Known()
+            return replace(stored, registration=replace(client, client_secret=self._settings.client_secret))
+        return Known() if client is not None and client.how == "configured" else stored
+
+    def _learn(self, known: Known) -> None:
+        self._known = known
+        if known.tokens is not None:
+            self._hide(known.tokens.access, known.tokens.refresh)
+        if known.registration is not None:
+            self._hide(known.registration.client_secret)
