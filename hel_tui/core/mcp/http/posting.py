@@ -246,7 +246,7 @@ class Poster:
         used = self.session.id
         try:
             async with self.sender.exchange(
-                "POST", headers, message.line, about="notification", has_session=used is not None
+                "POST", headers, message.line, about=message.about, has_session=used is not None
             ) as answered:
                 if 200 <= answered.status < 300:
                     return True
@@ -255,7 +255,7 @@ class Poster:
                 reason = f"it answered {named(answered.status)}"
         except LinkFailure as failure:
             reason = failure.fault.sentence
-        self.sender.hooks.on_remark(f"a notification or answer was not taken: {reason}")
+        self.sender.hooks.on_remark(f"it did not take {message.about}: {reason}")
         return False
 
     # ---------------------------------------------------------------- renewing

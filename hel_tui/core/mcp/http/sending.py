@@ -165,7 +165,8 @@ class Sender:
                 given = await self._authorizer.headers()
             except NoCredentials as error:
                 raise LinkFailure(LinkFault("login", str(error))) from None
-            response = await self._send(method, url, {**headers, **given}, body, about, on_sent)
+            all_headers = {name.lower(): value for name, value in given.items()} | dict(headers)
+            response = await self._send(method, url, all_headers, body, about, on_sent)
             try:
                 gave = "authorization" in response.request.headers
                 answered = Answered(response, self.target, gave_credentials=gave)
@@ -197,13 +198,13 @@ class Sender:
         on_sent: Callable[[], None],
     ) -> httpx2.Response:
         client = await self._client()
-        all_headers = self._merged(headers)
+        merged = self._merged(headers)
         for _ in range(MAX_REDIRECTS):
             progress = _Progress(on_sent)
             begun = self._clock()
             try:
                 request = client.build_request(
-                    method, url, headers=all_headers, content=body, extensions={"trace": progress.trace}
+                    method, url, headers=merged, content=body, extensions={"trace": progress.trace}
                 )
                 response = await client.send(request, stream=True, follow_redirects=False)
             except Exception as error:  # nothing of hel's runs in there

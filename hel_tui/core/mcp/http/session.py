@@ -53,6 +53,8 @@ class Message:
 
     line: bytes
     headers: Mapping[str, str]
+    about: str = ""
+    """Its method, or what it is."""
 
 
 @dataclass(slots=True)

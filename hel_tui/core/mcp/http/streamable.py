@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
-from typing import Any
 
 from mcp_types import JSONRPCMessage, JSONRPCNotification, JSONRPCRequest
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
@@ -17,20 +16,16 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from hel_tui.core.mcp.authorizing import Authorizer, NoAuthorizer
 from hel_tui.core.mcp.http.faults import LinkFailure
 from hel_tui.core.mcp.http.listening import Listener
+from hel_tui.core.mcp.http.outgoing import Outgoing
 from hel_tui.core.mcp.http.posting import Poster
 from hel_tui.core.mcp.http.sending import HttpHooks, Sender
 from hel_tui.core.mcp.http.session import VERSION, Message, OpenRequest, Session
 from hel_tui.core.mcp.http.target import Target
 from hel_tui.core.mcp.link import Intake, LinkFault
+from hel_tui.core.mcp.messages import Id
 
 PARTING = 2.0
 """Seconds the end may take: last notifications out, the session closed at the server."""
-NOTE_LIMIT = 30.0
-"""Seconds one notification may take."""
-NOTE_PATIENCE = 5.0
-"""Seconds that what comes behind a notification waits for it."""
-MOST_NOTES = 64
-"""Notifications on their way, beyond which sending waits."""
 LINGER = 10.0
 """Seconds the stream of a request stays open after the server was told that it is cancelled."""
 
@@ -58,9 +53,8 @@ class StreamableLink:
         self._running = asyncio.Event()
         self._ending = asyncio.Event()
         self._end = "it was closed"
-        self._tasks: set[asyncio.Task[None]] = set()
-        self._requests: dict[int | str, asyncio.Task[None]] = {}
-        self._notes: list[asyncio.Task[None]] = []
+        self._outgoing = Outgoing()
+        self._requests: dict[Id, asyncio.Task[None]] = {}
         self._listener: asyncio.Task[None] | None = None
 
     # ---------------------------------------------------------------------- life
@@ -89,20 +83,14 @@ class StreamableLink:
         self._ending.set()
 
     async def _close(self, is_orderly: bool) -> None:
-        """End everything within `PARTING` seconds; nothing is left."""
+        """End everything, within `PARTING` seconds; nothing is left."""
         self._ending.set()
-        with suppress(TimeoutError):
-            async with asyncio.timeout(PARTING):
-                if is_orderly and self._notes:
-                    await asyncio.wait(self._notes, timeout=PARTING / 2)
-                for task in self._tasks:
-                    task.cancel()
-                await asyncio.gather(*self._tasks, return_exceptions=True)
-                if is_orderly:
+        until = asyncio.get_running_loop().time() + PARTING
+        await self._outgoing.end(PARTING / 2 if is_orderly else 0)
+        if is_orderly:
+            with suppress(TimeoutError):
+                async with asyncio.timeout_at(until):
                     await self._delete()
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
         await self._sender.aclose()
 
     async def _delete(self) -> None:
@@ -127,19 +115,13 @@ class StreamableLink:
             return
         if version := headers.get(VERSION):
             self._session.version = version
+        note = Message(line, dict(headers), getattr(message, "method", "an answer"))
         if isinstance(message, JSONRPCNotification):
             if message.method == "notifications/cancelled" and self._cancelled(message):
                 return
             if message.method == "notifications/initialized":
-                self._session.initialized = Message(line, dict(headers))
-        while len(self._notes) >= MOST_NOTES:
-            await asyncio.wait(self._notes, return_when=asyncio.FIRST_COMPLETED)
-        is_initialized = getattr(message, "method", "") == "notifications/initialized"
-        before = [request.sent for request in self._poster.open.values() if not request.sent.is_set()]
-        note = Message(line, dict(headers))
-        task = self._start(self._note(note, is_initialized, before, self._notes[-1:]))
-        self._notes.append(task)
-        task.add_done_callback(self._notes.remove)
+                self._session.initialized = note
+        await self._outgoing.note(self._note(note))
 
     def _send_request(self, message: JSONRPCRequest, line: bytes, headers: Mapping[str, str]) -> None:
         version = headers.get(VERSION)
@@ -153,42 +135,26 @@ class StreamableLink:
         if (earlier := self._requests.pop(message.id, None)) is not None:
             earlier.cancel()
         self._poster.open[message.id] = request
-        task = self._start(self._request(request, self._notes[-1:]))
-        self._requests[message.id] = task
+        task = self._requests[message.id] = self._outgoing.request(self._request(request), request.sent)
+        task.add_done_callback(lambda _task: self._forget(request))
 
-    async def _request(self, request: OpenRequest, notes: list[asyncio.Task[None]]) -> None:
+    async def _request(self, request: OpenRequest) -> None:
+        await self._running.wait()
         try:
-            await self._running.wait()
-            if notes:
-                await asyncio.wait(notes, timeout=NOTE_PATIENCE)
             await self._poster.request(request)
-        except asyncio.CancelledError:
-            raise
         except Exception as error:  # a bug must not leave the request waiting for ever
             fault = LinkFault("lost", f"hel failed at its answer ({type(error).__name__})")
             await self._poster.intake.failed(request.id, fault)
-        finally:
-            request.sent.set()
-            if self._poster.open.get(request.id) is request:
-                del self._poster.open[request.id]
-                self._requests.pop(request.id, None)
 
-    async def _note(
-        self,
-        note: Message,
-        is_initialized: bool,
-        requests: list[asyncio.Event],
-        earlier: list[asyncio.Task[None]],
-    ) -> None:
+    def _forget(self, request: OpenRequest) -> None:
+        if self._poster.open.get(request.id) is request:
+            del self._poster.open[request.id]
+            del self._requests[request.id]
+
+    async def _note(self, note: Message) -> None:
         await self._running.wait()
-        with suppress(TimeoutError):
-            async with asyncio.timeout(NOTE_LIMIT):
-                if earlier:
-                    await asyncio.wait(earlier, timeout=NOTE_PATIENCE)
-                for sent in requests:
-                    await sent.wait()
-                if await self._poster.note(note) and is_initialized:
-                    self._listen()
+        if await self._poster.note(note) and note.about == "notifications/initialized":
+            self._listen()
 
     def _cancelled(self, message: JSONRPCNotification) -> bool:
         """Take back a request. True when closing its stream says it: without sessions there is no message."""
@@ -212,7 +178,7 @@ class StreamableLink:
             self._listener.cancel()
         if self._session.is_stateless or self._ending.is_set():
             return
-        self._listener = self._start(self._listening())
+        self._listener = self._outgoing.start(self._listening())
 
     async def _listening(self) -> None:
         listener = Listener(
@@ -221,9 +187,3 @@ class StreamableLink:
         generation = self._session.generation
         if await listener.run():
             await self._poster.renew(generation)
-
-    def _start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        task = asyncio.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-        return task

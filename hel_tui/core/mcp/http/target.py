@@ -30,6 +30,7 @@ KEEP_ALIVE = 4.0
 close would be lost without need."""
 
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 _KEEP_ALIVE_PROBES = (("TCP_KEEPIDLE", 30), ("TCP_KEEPALIVE", 30), ("TCP_KEEPINTVL", 10), ("TCP_KEEPCNT", 3))
 
 
@@ -77,12 +78,7 @@ def target_of(
         origin_of(url.strip())
     except ValueError:
         raise ValueError("its url is not an http:// or https:// address") from None
-    checked = [(name.strip(), value.strip()) for name, value in headers]
-    for name, value in checked:
-        if not _TOKEN.fullmatch(name):
-            raise ValueError(f"`{name[:40]}` is not the name of a header")
-        if re.search(r"[\x00-\x08\x0a-\x1f\x7f]", value):
-            raise ValueError(f"the value of the header {name} has a line break or control character in it")
+    checked = checked_headers(headers)
     if parts.username is not None and not any(name.lower() == "authorization" for name, _ in checked):
         pair = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
         checked.append(("Authorization", f"Basic {base64.b64encode(pair.encode()).decode()}"))
@@ -90,6 +86,17 @@ def target_of(
         parts.scheme.lower(), parts.netloc.rpartition("@")[2], parts.path or "/", parts.query, ""
     )
     return Target(urlunsplit(bare), tuple(checked), ca, insecure, environ if environ is not None else {})
+
+
+def checked_headers(headers: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Headers that can be sent, white space around them gone. Raises ValueError without the value."""
+    checked = [(name.strip(), value.strip()) for name, value in headers]
+    for name, value in checked:
+        if not _TOKEN.fullmatch(name):
+            raise ValueError(f"`{name[:40]}` is not the name of a header")
+        if _CONTROL.search(value):
+            raise ValueError(f"the value of the header {name} has a line break or control character in it")
+    return checked
 
 
 def proxy_for(url: str, environ: Mapping[str, str]) -> str | None:
