@@ -76,3 +76,24 @@ def test_a_server_that_does_not_come_up_ends_with_1_and_why(tmp_path: Path, env:
     assert ran.status == 1
     assert "broken cannot be reached" in ran.err
     assert "exit" in ran.err
+
+
+def test_what_is_binary_in_a_result_stays_in_a_file_that_the_text_names(
+    tmp_path: Path, env: dict[str, str]
+) -> None:
+    file = servers_file(tmp_path, odd="lists:weird-results")
+    ran = hel("mcp", "call", "--mcp-config", str(file), "odd", "image", env=env, cwd=tmp_path)
+    assert ran.status == 0
+    saved = Path(ran.out.strip().removeprefix("[image png 640×480, saved: ").removesuffix("]"))
+    assert saved.read_bytes().startswith(b"\x89PNG")
+    saved.unlink()
+    saved.parent.rmdir()
+
+
+def test_a_result_that_breaks_its_output_schema_is_printed_and_warned_about(
+    tmp_path: Path, env: dict[str, str]
+) -> None:
+    file = servers_file(tmp_path, odd="lists:weird-results")
+    ran = hel("mcp", "call", "--mcp-config", str(file), "odd", "mismatch", env=env, cwd=tmp_path)
+    assert (ran.status, ran.out) == (0, '{"port": "8437"}\n')
+    assert "output schema" in ran.err

@@ -9,6 +9,7 @@ import argparse
 import asyncio
 import json
 import os
+import shutil
 import sys
 import tempfile
 from collections.abc import Awaitable, Callable
@@ -28,6 +29,7 @@ from hel_tui.core.protocol import Event, ServerChanged
 from hel_tui.core.store.files import SessionFiles
 from hel_tui.core.store.places import Places
 from hel_tui.core.store.redact import Redactor, secrets_in
+from hel_tui.core.vocabulary import Json
 from hel_tui.foreign import harmless, printable
 
 UP = ("ready", "degraded")
@@ -128,11 +130,20 @@ async def _call(host: Host, args: argparse.Namespace) -> int:
             result["structuredContent"] = json.loads(structured)
         sys.stdout.write(json.dumps(result, indent=2) + "\n")
     else:
-        with tempfile.TemporaryDirectory(prefix="hel-") as folder:
-            outcome = to_outcome(args.server, args.tool, result, SessionFiles(Path(folder)))
-        text = outcome.full if outcome.full is not None else outcome.text
-        sys.stdout.write(harmless(text).rstrip("\n") + "\n")
+        _print_result(args, result, tool.spec.output)
     return Exit.FAILED if failed else Exit.DONE
+
+
+def _print_result(args: argparse.Namespace, result: Json, output: Json | None) -> None:
+    """The result as text; what is binary in it stays behind in files that the text names."""
+    folder = Path(tempfile.mkdtemp(prefix="hel-"))
+    outcome = to_outcome(args.server, args.tool, result, SessionFiles(folder), output=output)
+    text = outcome.full if outcome.full is not None else outcome.text
+    if not any(str(path) in text for path in outcome.saved):
+        shutil.rmtree(folder)
+    sys.stdout.write(harmless(text).rstrip("\n") + "\n")
+    for warning in outcome.warnings:
+        sys.stderr.write(f"{printable(args.tool)}: {printable(warning)}\n")
 
 
 def _progress(progress: float, total: float | None, message: str) -> None:
