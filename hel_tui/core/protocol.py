@@ -139,6 +139,17 @@ class SetLogLevel:
 
 
 @dataclass(frozen=True, slots=True)
+class ChangeRoots:
+    """Let servers take further folders for the person's work, or none but the project again.
+
+    It changes what servers are told, not what hel's own tools may touch.
+    """
+
+    add: tuple[str, ...] = ()
+    remove: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class ListResources:
     """Read the resource lists of a server, or of all ("" as name); `ResourcesChanged` follows."""
 
@@ -178,7 +189,7 @@ class Detach:
 
 @dataclass(frozen=True, slots=True)
 class UsePrompt:
-    """Fetch a prompt of a server and send it as a turn. `arguments`: (name, value), the empty ones left out."""
+    """Fetch a prompt of a server and send it as a turn. `arguments`: (name, value) as far as given."""
 
     server: str
     prompt: str
@@ -478,6 +489,7 @@ Command = (
     | Login
     | Logout
     | SetLogLevel
+    | ChangeRoots
     | ListResources
     | ReadResource
     | WatchResource
@@ -529,6 +541,8 @@ class TurnStarted:
     turn: int
     text: str
     """What the person wrote; empty for a call by hand."""
+    attachments: tuple[str, ...] = ()
+    """What was attached, as `server:uri`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,9 @@ from hel_tui.core.protocol import (
     CoreFailed,
     Event,
     LogWindow,
+    PromptRow,
+    ResourceContent,
+    ResourceRow,
     ServerFailure,
     Shutdown,
     Stopped,
@@ -51,6 +54,12 @@ class Body(Protocol):
     def tools(self) -> tuple[ToolRow, ...]: ...
 
     def call(self, call_id: str) -> CallDetail | None: ...
+
+    def resources(self) -> tuple[ResourceRow, ...]: ...
+
+    def resource(self, server: str, uri: str) -> tuple[ResourceContent, ...]: ...
+
+    def prompts(self) -> tuple[PromptRow, ...]: ...
 
     def failure(self, server: str) -> ServerFailure | None: ...
 
@@ -163,6 +172,18 @@ class Runtime:
     def call(self, call_id: str) -> CallDetail | None:
         """Everything about one call."""
         return self._body.call(call_id) if self._body is not None else None
+
+    def resources(self) -> tuple[ResourceRow, ...]:
+        """What was listed of all servers' resources and templates."""
+        return self._body.resources() if self._body is not None else ()
+
+    def resource(self, server: str, uri: str) -> tuple[ResourceContent, ...]:
+        """The contents of a resource that was read lately; empty when it was not."""
+        return self._body.resource(server, uri) if self._body is not None else ()
+
+    def prompts(self) -> tuple[PromptRow, ...]:
+        """All servers' prompts, in order of server and name."""
+        return self._body.prompts() if self._body is not None else ()
 
     def failure(self, server: str) -> ServerFailure | None:
         """Why the server failed last; None when it did not."""

@@ -126,10 +126,21 @@ class Agent:
         self.history.clear()
         self._meter.reset()
 
-    async def turn(self, turn: int, text: str, model: ChatModel, *, images: tuple[Image, ...] = ()) -> Ending:
-        """Answer `text`, which has a marker for each of `images`. Cancelling the task ends the turn and keeps
-        what arrived.
+    async def turn(
+        self,
+        turn: int,
+        text: str,
+        model: ChatModel,
+        *,
+        images: tuple[Image, ...] = (),
+        before: Sequence[Message] = (),
+    ) -> Ending:
+        """Answer `text`, which has a marker for each of `images`, after the messages `before` it. Cancelling
+        the task ends the turn and keeps what arrived.
         """
+        for message in before:
+            self.history.append(message)
+            self._record.write("user", turn=turn, role=type(message).__name__, text=message.text)
         self.history.append(UserMessage(text, images))
         self._record.write("user", turn=turn, text=text, **recorded(images))
         step = 0

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hel_tui.core.addresses import origin_of
 from hel_tui.core.mcp.asking import Ask
 from hel_tui.core.mcp.entries import Address, ServerEntry, Unset
 from hel_tui.core.mcp.faults import ServerFault
@@ -16,6 +17,8 @@ from hel_tui.core.protocol import Event, LoginStep
 from hel_tui.core.threads import in_thread
 
 if TYPE_CHECKING:
+    import httpx2
+
     from hel_tui.core.mcp.auth.authorization import Authorization
     from hel_tui.core.mcp.auth.tokens import TokenStore
     from hel_tui.core.mcp.life import Ground
@@ -62,17 +65,19 @@ class Logins:
         self._hide(*settings.secrets)
         if self._store is None:
             self._store = await in_thread(lambda: TokenStore(self._state_dir), "hel-tokens")
-        target = target_of(
-            address.url,
-            ca=Path(address.ca) if address.ca else None,
-            insecure=entry.insecure,
-            environ=self._environ,
-        )
+        target = target_of(address.url)
+        ca = Path(address.ca) if address.ca else None
+
+        def client(url: str) -> httpx2.AsyncClient:
+            """The server's own certificates count everywhere, carelessness only at the server itself."""
+            careless = entry.insecure and origin_of(url) == origin_of(target.url)
+            return open_client(target_of(url, ca=ca, insecure=careless, environ=self._environ))
+
         authorization = Authorization(
             target.url,
             settings,
             self._store,
-            http=lambda: open_client(target),
+            http=client,
             hide=self._hide,
             name=entry.name,
             tell=lambda line: self._step(entry.name, line),

@@ -7,7 +7,6 @@ backwards compatibility). Not here: requests and streams (http), authorization (
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,7 +21,6 @@ from hel_tui.core.store.redact import redact_shapes, secrets_in
 from hel_tui.core.threads import in_thread
 
 if TYPE_CHECKING:
-    from hel_tui.core.mcp.http.helper import HeadersHelper
     from hel_tui.core.mcp.http.target import Target
     from hel_tui.core.mcp.link import Link
 
@@ -44,8 +42,8 @@ class RemoteLife(Life):
             raise found.fault()
         address = self.address = found
         target = await self._target(address)
-        authorizer = await authorizer_for(self, target)
         await load_sdk()
+        authorizer = await self._authorizer(target, address)
         self.first_line = self.log.end
         self.log.remark(f"connecting to {self._shown()}")
         try:
@@ -127,14 +125,22 @@ class RemoteLife(Life):
 
         return HttpHooks(on_session_renewed=self._renewed, on_remark=self.log.remark)
 
-    def _helper(self) -> HeadersHelper | None:
-        address = self.address
-        if address is None or not address.helper:
-            return None
-        from hel_tui.core.mcp.http.helper import HeadersHelper
+    async def _authorizer(self, target: Target, address: Address) -> Authorizer:
+        """Who gives credentials: a command, nobody where a header does already or OAuth is off, or OAuth."""
+        if address.helper:
+            from hel_tui.core.mcp.http.helper import HeadersHelper
 
-        env: Mapping[str, str] = {**base_environment(self.ground.environ), **dict(address.env)}
-        return HeadersHelper(address.helper, env, address.cwd, self.ground.hide)
+            env = {
+                **base_environment(self.ground.environ),
+                **dict(address.env),
+                "HEL_MCP_SERVER_NAME": self.entry.name,
+                "HEL_MCP_SERVER_URL": target.url,
+            }
+            return HeadersHelper(address.helper, env, address.cwd, self.ground.hide)
+        is_static = any(name.lower() == "authorization" for name, _ in target.headers)
+        if is_static or self.entry.oauth is False:
+            return NoAuthorizer()
+        return await self.ground.logins.of(self.entry, address)
 
     def _renewed(self) -> None:
         self.log.remark("its session had expired; a new one was begun")
@@ -174,12 +180,3 @@ class RemoteLife(Life):
             command_line=self._shown(),
             noise=tuple(self.noise[:5]),
         )
-
-
-async def authorizer_for(life: RemoteLife, target: Target) -> Authorizer:
-    """Who gives credentials: nobody where a header does already or OAuth is off."""
-    static = any(name.lower() == "authorization" for name, _ in target.headers)
-    if static or life.entry.oauth is False or (life.address is not None and life.address.helper):
-        return NoAuthorizer()
-    assert life.address is not None
-    return await life.ground.logins.of(life.entry, life.address)

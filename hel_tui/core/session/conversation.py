@@ -13,8 +13,9 @@ import time
 import traceback
 import uuid
 from collections import deque
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +24,13 @@ from hel_tui.core import protocol as p
 from hel_tui.core.agent.turn import Ending
 from hel_tui.core.context.instructions import project_instructions
 from hel_tui.core.context.prompt import system_prompt
+from hel_tui.core.mcp.clock import Clock
+from hel_tui.core.mcp.faults import CallFault
+from hel_tui.core.mcp.naming import public_name
+from hel_tui.core.mcp.sleep import watch_sleep
 from hel_tui.core.options import Options
 from hel_tui.core.session.leftovers import offer_leftovers
+from hel_tui.core.session.offerings import Message
 from hel_tui.core.session.parts import Emit, assemble
 from hel_tui.core.store.memory import remember
 from hel_tui.core.vocabulary import UserMessage
@@ -44,6 +50,8 @@ class _Work:
     run: Callable[[int], Coroutine[Any, Any, Ending]]
     spoken: str = ""
     """What the person said to the model; empty for a call by hand."""
+    attached: tuple[str, ...] = ()
+    """`server:uri` of what goes with it."""
 
 
 class Session:
@@ -75,6 +83,7 @@ class Session:
         self._instructions = project_instructions(self._options.project)
         if self._options.mcp:
             self._spawn(self._parts.servers.start())
+            self._spawn(watch_sleep(Clock(), self._parts.host.doubt))
             self._spawn(
                 offer_leftovers(
                     self._parts.host, self._parts.desk, self._emit, answerable=self._options.answerable
@@ -131,6 +140,18 @@ class Session:
         """Everything about one call."""
         return self._parts.ledger.detail(call_id)
 
+    def resources(self) -> tuple[p.ResourceRow, ...]:
+        """What was listed of all servers' resources."""
+        return self._parts.host.shelf.resources()
+
+    def resource(self, server: str, uri: str) -> tuple[p.ResourceContent, ...]:
+        """The contents of a resource that was read lately."""
+        return self._parts.offerings.contents(server, uri)
+
+    def prompts(self) -> tuple[p.PromptRow, ...]:
+        """All servers' prompts."""
+        return self._parts.host.shelf.prompts()
+
     def failure(self, server: str) -> p.ServerFailure | None:
         """Why the server failed last."""
         return self._parts.host.failure(server)
@@ -140,7 +161,15 @@ class Session:
     def _obey(self, command: p.Command) -> None:
         match command:
             case p.Submit(text):
-                self._enqueue(_Work(text, lambda turn: self._answer(turn, text), spoken=text))
+                taken = self._parts.offerings.take()
+                names = tuple(f"{one.shown.server}:{one.shown.uri}" for one in taken)
+                message = partial(self._parts.offerings.message, text, taken)
+                self._enqueue(_Work(text, partial(self._answer, message), text, names))
+            case p.UsePrompt(server, prompt, arguments):
+                given = "".join(f" {name}={value}" for name, value in arguments)
+                line = f"/{public_name(server, prompt)}{given}"
+                fetch = partial(self._parts.offerings.prompt, server, prompt, arguments)
+                self._enqueue(_Work(line, partial(self._answer, fetch), line))
             case p.CallTool(target, arguments):
                 line = f"/call {target} {arguments}".rstrip()
                 self._enqueue(_Work(line, lambda turn: self._by_hand(turn, target, arguments)))
@@ -176,12 +205,74 @@ class Session:
                 self._parts.host.catalogue.unload(names)
             case p.ReviewTrust():
                 self._spawn(self._parts.servers.look_again())
+            case p.Login(server):
+                self._spawn(self._log_in(server))
+            case p.Logout(server):
+                self._spawn(self._log_out(server))
+            case p.SetLogLevel(server, level):
+                self._spawn(self._set_log_level(server, level))
+            case p.ChangeRoots(add, remove):
+                self._spawn(self._change_roots(add, remove))
+            case _:
+                self._obey_about_offerings(command)
+
+    def _obey_about_offerings(self, command: p.Command) -> None:
+        offerings = self._parts.offerings
+        match command:
+            case p.ListResources(server):
+                self._spawn(offerings.list_resources(server))
+            case p.ReadResource(server, uri):
+                self._spawn(offerings.look(server, uri))
+            case p.WatchResource(server, uri, on):
+                self._spawn(offerings.watch(server, uri, on))
+            case p.Attach(server, uri):
+                self._spawn(self._attach(server, uri))
+            case p.Detach(server, uri):
+                offerings.detach(server, uri)
+            case p.CompleteArgument():
+                self._spawn(offerings.complete(command))
             case _:
                 raise ValueError("hel does not know this command")
 
     def _expect(self, done: bool, server: str) -> None:
         if not done:
-            self._warn(f"{server} cannot be started: there is no such trusted stdio server.")
+            self._warn(f"{server} cannot be started: there is no such trusted server.")
+
+    async def _log_in(self, server: str) -> None:
+        if problem := await self._parts.host.login(server):
+            self._emit(p.Notice("warning", f"No login: {problem}.".replace("..", "."), server))
+
+    async def _log_out(self, server: str) -> None:
+        problem = await self._parts.host.logout(server)
+        self._emit(p.Notice("info", problem or "Logged out; its tokens are forgotten.", server))
+
+    async def _set_log_level(self, server: str, level: p.LogLevel) -> None:
+        supervisor = self._parts.host.server(server)
+        if supervisor is None:
+            self._warn(f"There is no server named {server}.")
+            return
+        try:
+            await supervisor.through(lambda connection: connection.set_log_level(level))
+        except CallFault as fault:
+            self._emit(p.Notice("warning", str(fault), server))
+        else:
+            self._emit(p.Notice("info", f"Log level: {level}.", server))
+
+    async def _change_roots(self, add: tuple[str, ...], remove: tuple[str, ...]) -> None:
+        host, project = self._parts.host, self._options.project
+        gone = {(project / path).resolve() for path in remove}
+        roots = [root for root in host.roots if root == project or root not in gone]
+        for path in ((project / one).expanduser().resolve() for one in add):
+            if not path.is_dir():
+                self._warn(f"{path} is not a folder: it was not added to the roots.")
+            elif path not in roots:
+                roots.append(path)
+        await host.change_roots(tuple(roots))
+        self._emit(p.Notice("info", "Servers are told these roots: " + ", ".join(map(str, roots)) + "."))
+
+    async def _attach(self, server: str, uri: str) -> None:
+        if problem := await self._parts.offerings.attach(server, uri):
+            self._emit(p.Notice("warning", problem, server))
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         """Run beside the turns; a failure becomes a notice."""
@@ -245,7 +336,7 @@ class Session:
         work = self._work.popleft()
         self._turn += 1
         turn, began = self._turn, time.monotonic()
-        self._emit(p.TurnStarted(turn, work.spoken))
+        self._emit(p.TurnStarted(turn, work.spoken, work.attached))
         task = self._busy = asyncio.ensure_future(work.run(turn))
         task.add_done_callback(lambda done: self._over(turn, began, done))
 
@@ -264,14 +355,20 @@ class Session:
             self._next()
             self._show_queue()
 
-    async def _answer(self, turn: int, text: str) -> Ending:
+    async def _answer(self, fetch: Callable[[], Awaitable[Message | str]], turn: int) -> Ending:
+        """Answer what `fetch` gives, or end with the sentence why it could not be had."""
         await self._has_model.wait()
         model = self._parts.model.current
         if model is None:
             return Ending("failed", self._parts.model.note or NO_MODEL)
         if self._options.mcp:
             await self._parts.servers.settled(self._options.server_wait)
-        return await self._parts.agent.turn(turn, text, model)
+        message = await fetch()
+        if isinstance(message, str):
+            return Ending("failed", f"{message} Nothing was sent.")
+        return await self._parts.agent.turn(
+            turn, message.text, model, images=message.images, before=message.before
+        )
 
     async def _by_hand(self, turn: int, target: str, arguments: str) -> Ending:
         await self._parts.caller.by_hand(turn, f"hand-{turn}", target, arguments)

@@ -21,7 +21,9 @@ from hel_tui.core.permissions.policy import Policy
 from hel_tui.core.protocol import Event, Notice
 from hel_tui.core.questions import Desk
 from hel_tui.core.session.model import Model
+from hel_tui.core.session.offerings import Offerings
 from hel_tui.core.session.pages import Pages
+from hel_tui.core.session.sampling import sample_with
 from hel_tui.core.session.servers import Servers
 from hel_tui.core.store.files import SessionFiles
 from hel_tui.core.store.memory import recall
@@ -53,6 +55,8 @@ class Parts:
     servers: Servers
     policy: Policy
     model: Model
+    offerings: Offerings
+    """Resources and prompts of the servers, as the person uses them."""
     shell: Tool
     """bash as the person's own: commands typed with `!` run through it."""
     ledger: Ledger
@@ -82,6 +86,8 @@ def assemble(
     files = SessionFiles(folder / FILES)
     record = Pages(lambda path: Record(path, redactor, lambda why: emit(Notice("warning", why))), folder)
     desk = Desk(emit)
+    model = Model(options, emit, _default_model(loaded, places), redactor.add, vision=loaded.settings.vision)
+    sample = sample_with(model, lambda usage, info: agent.totals.add(usage, info.prices))
     host = Host(
         project=options.project,
         environ=options.environ,
@@ -91,6 +97,9 @@ def assemble(
         mask=redactor,
         hide=redactor.add,
         mirror_folder=record.folder,
+        ask=desk.ask,
+        sample=lambda: sample,
+        answerable=options.answerable,
     )
     policy = Policy.load(
         places,
@@ -137,6 +146,8 @@ def assemble(
         max_steps=options.max_steps or loaded.settings.max_steps,
     )
 
+    offerings = Offerings(host, lambda: files, emit)
+
     def turn_over(folder: Path) -> None:
         record.turn_over(folder)
         files.turn_over(folder / FILES)
@@ -145,6 +156,7 @@ def assemble(
         approver.turn_over()
         agent.reset()
         host.catalogue.unload_all()
+        offerings.clear()
 
     return Parts(
         places=places,
@@ -154,9 +166,8 @@ def assemble(
         host=host,
         servers=Servers(options=options, places=places, host=host, desk=desk, emit=emit),
         policy=policy,
-        model=Model(
-            options, emit, _default_model(loaded, places), redactor.add, vision=loaded.settings.vision
-        ),
+        model=model,
+        offerings=offerings,
         shell=Bash(workspace, options.environ, confined=False),
         ledger=ledger,
         writes=writes,

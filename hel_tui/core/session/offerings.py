@@ -1,0 +1,244 @@
+"""Resources and prompts of servers as a person uses them: list, look, attach, watch, complete, send.
+
+Not here: dialogs and pickers (a screen), the servers (mcp), the turn a prompt begins (conversation).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from hel_tui.core import protocol as p
+from hel_tui.core.mcp.binary import ResultFiles
+from hel_tui.core.mcp.contents import attachment_text, contents_of, prompt_messages
+from hel_tui.core.mcp.faults import CallFault
+from hel_tui.core.mcp.host import Host
+from hel_tui.core.threads import in_thread
+from hel_tui.core.vocabulary import AssistantMessage, Image, Json, UserMessage, estimate_tokens
+
+KEPT = 32
+"""Resources that stay readable for a screen after they were read."""
+MOST_ATTACHED = 50
+MOST_VALUES = 100
+"""Values of one completion (specification, completion)."""
+IMAGE_TOKENS = 1_000
+"""What an image may cost at most, for the estimate of an attachment."""
+_MENTION = re.compile(r"(?<![\w@])@([A-Za-z0-9_-]{1,32}):(\S+)")
+_AFTER = ".,;:!?)]}>'\""
+"""What stands behind a mention in a sentence rather than in its URI."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Attached:
+    """A resource that joins the next message."""
+
+    shown: p.Attachment
+    text: str
+    images: tuple[Image, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """What a person sends: their words, what is attached, and the messages before of a prompt."""
+
+    text: str
+    images: tuple[Image, ...] = ()
+    before: tuple[UserMessage | AssistantMessage, ...] = ()
+
+
+class Offerings:
+    """Lives in the core's loop; `contents` may be read from any thread."""
+
+    def __init__(self, host: Host, files: Callable[[], ResultFiles], emit: Callable[[p.Event], None]) -> None:
+        self._host = host
+        self._files = files
+        self._emit = emit
+        self._read: OrderedDict[tuple[str, str], tuple[p.ResourceContent, ...]] = OrderedDict()
+        self._attached: dict[tuple[str, str], _Attached] = {}
+
+    # -------------------------------------------------------------------- lists
+
+    async def list_resources(self, server: str) -> None:
+        """Read the resource lists of a server, or of all that have resources."""
+        wanted = [one for one in self._host.servers() if server in ("", one.entry.name)]
+        names = [one.entry.name for one in wanted if "resources" in one.status.offers]
+        await asyncio.gather(*(self._list(name, asked=bool(server)) for name in names))
+
+    async def _list(self, server: str, *, asked: bool) -> None:
+        supervisor = self._host.server(server)
+        if supervisor is None:
+            return
+        try:
+            await supervisor.through(lambda connection: connection.list_resources())
+        except CallFault as fault:
+            if asked or fault.kind != "unavailable":
+                self._warn(server, str(fault))
+
+    # ------------------------------------------------------------------ reading
+
+    def contents(self, server: str, uri: str) -> tuple[p.ResourceContent, ...]:
+        """What was read of a resource last; empty when it was not, or long ago."""
+        return self._read.get((server, uri), ())
+
+    async def look(self, server: str, uri: str) -> None:
+        """Read a resource to show it."""
+        try:
+            await self._fetch(server, uri)
+        except CallFault as fault:
+            self._emit(p.ResourceRead(server, uri, str(fault)))
+            return
+        self._emit(p.ResourceRead(server, uri))
+
+    async def _fetch(self, server: str, uri: str) -> tuple[p.ResourceContent, ...]:
+        """Read a resource. Raises CallFault."""
+        result = await self._through(server, lambda connection: connection.read(uri))
+        files = self._files()
+        contents = await in_thread(lambda: contents_of(result, files), "hel-resource")
+        self._read.pop((server, uri), None)
+        self._read[server, uri] = contents
+        while len(self._read) > KEPT:
+            self._read.popitem(last=False)
+        return contents
+
+    async def _through(self, server: str, work: Callable[..., object]) -> Json:
+        supervisor = self._host.server(server)
+        if supervisor is None:
+            raise CallFault("unavailable", f"There is no server named {server}.")
+        return await supervisor.through(work)  # type: ignore[arg-type]
+
+    # ---------------------------------------------------------------- attaching
+
+    async def attach(self, server: str, uri: str) -> str:
+        """Let a resource join the next message. Returns "" or why it cannot."""
+        if (server, uri) not in self._attached and len(self._attached) >= MOST_ATTACHED:
+            return f"{MOST_ATTACHED} resources are attached already."
+        try:
+            contents = await self._fetch(server, uri)
+        except CallFault as fault:
+            return f"{server}:{uri} was not attached. {fault}"
+        if not contents:
+            return f"{server}:{uri} was not attached: the server gave no content."
+        files = self._files()
+        text, images = await in_thread(lambda: attachment_text(server, uri, contents, files), "hel-resource")
+        row = next(
+            (one for one in self._host.shelf.resources() if (one.server, one.uri) == (server, uri)), None
+        )
+        shown = p.Attachment(
+            server,
+            uri,
+            row.name if row is not None else uri,
+            contents[0].mime,
+            sum(one.size for one in contents),
+            estimate_tokens(text) + IMAGE_TOKENS * len(images),
+        )
+        self._attached[server, uri] = _Attached(shown, text, images)
+        self._tell()
+        return ""
+
+    def detach(self, server: str, uri: str) -> None:
+        """It does not join after all."""
+        if self._attached.pop((server, uri), None) is not None:
+            self._tell()
+
+    def clear(self) -> None:
+        """A new conversation begins with nothing attached."""
+        if self._attached:
+            self._attached.clear()
+            self._tell()
+
+    def take(self) -> list[_Attached]:
+        """What joins the message that is being sent; it is attached no more."""
+        taken = list(self._attached.values())
+        self.clear()
+        return taken
+
+    async def message(self, text: str, taken: Iterable[_Attached]) -> Message | str:
+        """The whole message: `text`, what was attached, and the resources it mentions as `@server:uri`.
+
+        Returns a sentence when one of those cannot be read: then nothing is to be sent.
+        """
+        parts = {(one.shown.server, one.shown.uri): one for one in taken}
+        for server, uri in self._mentions(text):
+            if (server, uri) in parts:
+                continue
+            if problem := await self.attach(server, uri):
+                return problem
+            parts[server, uri] = self._attached.pop((server, uri))
+            self._tell()
+        texts = [text, *(one.text for one in parts.values())]
+        images = tuple(image for one in parts.values() for image in one.images)
+        return Message("\n\n".join(texts), images)
+
+    def _mentions(self, text: str) -> list[tuple[str, str]]:
+        found: dict[tuple[str, str], None] = {}
+        known = {(row.server, row.uri) for row in self._host.shelf.resources()}
+        for server, uri in _MENTION.findall(text):
+            supervisor = self._host.server(server)
+            if supervisor is None or "resources" not in supervisor.status.offers:
+                continue
+            while uri and (server, uri) not in known and uri[-1] in _AFTER:
+                uri = uri[:-1]  # noqa: PLW2901
+            if uri:
+                found[server, uri] = None
+        return list(found)
+
+    def _tell(self) -> None:
+        self._emit(p.AttachmentsChanged(tuple(one.shown for one in self._attached.values())))
+
+    # ------------------------------------------------------------------ watching
+
+    async def watch(self, server: str, uri: str, on: bool) -> None:
+        """Subscribe to the updates of a resource, or end that."""
+        supervisor = self._host.server(server)
+        if supervisor is None:
+            return
+        try:
+            await supervisor.through(lambda connection: connection.watch(uri, on))
+        except CallFault as fault:
+            self._warn(server, str(fault))
+            return
+        self._host.shelf.watch(server, uri, on)
+
+    # ------------------------------------------------------------------- prompts
+
+    async def prompt(self, server: str, name: str, arguments: tuple[tuple[str, str], ...]) -> Message | str:
+        """Fetch a prompt. Returns its messages, or why they could not be had."""
+        given = {key: value for key, value in arguments if value}
+        try:
+            result = await self._through(server, lambda connection: connection.prompt(name, given))
+        except CallFault as fault:
+            return str(fault)
+        files = self._files()
+        messages = await in_thread(lambda: prompt_messages(result, files, server), "hel-prompt")
+        if not messages:
+            return f'The prompt "{name}" of {server} is empty.'
+        last = messages[-1]
+        if isinstance(last, UserMessage):
+            return Message(last.text, last.images, messages[:-1])
+        return Message("Go on.", (), messages)
+
+    async def complete(self, wanted: p.CompleteArgument) -> None:
+        """Ask a server how an argument may go on and tell what it says."""
+        kind, key = ("ref/prompt", "name") if wanted.kind == "prompt" else ("ref/resource", "uri")
+        ref: Json = {"type": kind, key: wanted.name}
+        given = dict(wanted.given)
+        try:
+            result = await self._through(
+                wanted.server,
+                lambda connection: connection.complete(ref, wanted.argument, wanted.value, given),
+            )
+        except CallFault:
+            result = {}
+        completion = result.get("completion")
+        completion = completion if isinstance(completion, dict) else {}
+        listed, total = completion.get("values"), completion.get("total")
+        texts = [one for one in listed if isinstance(one, str)] if isinstance(listed, list) else []
+        values = tuple(texts[:MOST_VALUES])
+        more = total if isinstance(total, int) and total > 0 else len(texts)
+        self._emit(p.Completed(wanted.request, values, more))
+
+    def _warn(self, server: str, sentence: str) -> None:
+        self._emit(p.Notice("warning", sentence, server))
