@@ -46,6 +46,16 @@ async def end_of(url: str) -> str:
         return str((await client.get(url)).headers["location"])
 
 
+class HandClock:
+    """A clock that is moved by hand, ahead of the real one."""
+
+    def __init__(self) -> None:
+        self.ahead = 0.0
+
+    def __call__(self) -> float:
+        return time.time() + self.ahead
+
+
 @dataclass
 class Person:
     """Answers login questions: by the browser, or as `pastes` says for one question after another."""
