@@ -12,6 +12,7 @@ import socket
 import ssl
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from email.utils import parsedate_to_datetime
 from html.parser import HTMLParser
 from http import HTTPStatus
@@ -57,24 +58,25 @@ def network_fault(error: BaseException, target: Target, *, was_sent: bool) -> Li
 
 
 def _unreachable(error: BaseException, target: Target) -> str:
-    through = f" (through the proxy {host_of(target.proxy)})" if target.proxy else ""
+    proxy = target.proxy
+    through = f" (through the proxy {host_of(proxy)})" if proxy else ""
+    place = f"the proxy {host_of(proxy)}" if proxy else target.host
     for one in _chain(error):
         if isinstance(one, ssl.SSLCertVerificationError):
             return f"{_certificate(one, target)}{through}"
         if isinstance(one, ssl.SSLError):
             return f"{_handshake(one, target)}{through}"
         if isinstance(one, socket.gaierror):
-            host = host_of(target.proxy) if target.proxy else target.host
-            return f"the host name of {host} is not known{through}"
+            return f"the host name of {place} is not known"
         if isinstance(one, ConnectionRefusedError):
-            return f"nothing listens at {target.host}{through}"
+            return f"nothing listens at {place}"
         if isinstance(one, OSError) and one.errno in (errno.ENETUNREACH, errno.EHOSTUNREACH):
-            return f"there is no way to {target.host} in the network{through}"
+            return f"there is no way to {place} in the network"
     name = type(error).__name__
     if name == "ConnectTimeout":
-        return f"no connection to {target.host} within {CONNECT:.0f} s{through}"
+        return f"no connection to {place} within {CONNECT:.0f} s"
     if name == "ProxyError":
-        return f"the proxy {host_of(target.proxy or '')} refused: {plain_line(str(error))[:100]}"
+        return f"{place} refused: {plain_line(str(error))[:100]}"
     if name in ("LocalProtocolError", "InvalidURL", "UnicodeEncodeError"):
         return f"the request cannot be sent: {plain_line(str(error))[:100]}"
     return f"{target.host} cannot be reached{_cause(error)}{through}"
@@ -185,13 +187,12 @@ def told_by(body: bytes, content_type: str) -> str:
     """What a body says, on one line: the message in JSON, the title or text of a page."""
     text = body[:_PAGE].decode("utf-8", "replace").strip()
     if text.startswith(("{", "[", '"')):
-        try:
+        with suppress(ValueError, RecursionError):
             return plain_line(_message(json.loads(text)) or text)[:MOST_TOLD]
-        except (ValueError, RecursionError):
-            pass
     if "html" in content_type.lower() or text[:200].lower().startswith(("<!doctype html", "<html")):
         page = _Page()
-        page.feed(text)
+        with suppress(AssertionError, ValueError):  # older parsers give up at broken declarations
+            page.feed(text)
         text = page.title.strip() or page.text
     return plain_line(text)[:MOST_TOLD]
 
@@ -213,6 +214,7 @@ class _Page(HTMLParser):
     def handle_endtag(self, tag: str) -> None:
         if tag == self._inside:
             self._inside = ""
+        self.text += " "
 
     def handle_data(self, data: str) -> None:
         if self._inside == "title":

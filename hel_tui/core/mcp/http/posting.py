@@ -92,10 +92,10 @@ class Poster:
         is_hello = request.method == "initialize"
         while True:
             used = self.session.generation
-            if self.session.is_lost and not is_hello:
+            if self.session.is_lost and not is_hello and not was_renewed:
                 if fault := await self.renew(used):
                     return Failed(fault)
-                used = self.session.generation
+                used, was_renewed = self.session.generation, True
             failed = await self._try(request)
             if failed is None or request.is_cancelled:
                 return failed

@@ -144,7 +144,7 @@ def open_client(target: Target) -> httpx2.AsyncClient:
             verify=context,
             trust_env=False,
             limits=limits,
-            proxy=httpx2.Proxy(proxy, ssl_context=context) if proxy else None,
+            proxy=_proxy(proxy, context) if proxy else None,
             socket_options=_socket_options(),
         )
     except ImportError:
@@ -158,6 +158,12 @@ def open_client(target: Target) -> httpx2.AsyncClient:
         timeout=httpx2.Timeout(None, connect=CONNECT),
         headers={"User-Agent": f"hel/{__version__}", "Accept-Encoding": "gzip, deflate"},
     )
+
+
+def _proxy(url: str, context: ssl.SSLContext) -> httpx2.Proxy:
+    import httpx2
+
+    return httpx2.Proxy(url, ssl_context=context if url.startswith("https:") else None)
 
 
 def _socket_options() -> list[tuple[int, int, int]]:
