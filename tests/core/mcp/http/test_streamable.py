@@ -7,6 +7,7 @@ import json
 
 import pytest
 
+from hel_tui.core.mcp.http.outgoing import Outgoing
 from hel_tui.core.mcp.link import LinkFault
 from hel_tui.core.mcp.messages import Answer
 from tests.core.mcp.http.driving import Bench, text_of, until
@@ -65,20 +66,42 @@ async def test_requests_run_side_by_side(bench: Bench) -> None:
     assert peer.intake.outcome(hung) is None
 
 
-async def test_messages_arrive_in_the_order_they_were_sent_where_it_matters(bench: Bench) -> None:
+async def test_a_request_arrives_behind_the_notifications_before_it(bench: Bench) -> None:
     site = bench.serve("ok")
     peer = bench.peer(site)
     await peer.greet()
     for number in range(20):
         await peer.tell("notifications/progress", {"progressToken": number, "progress": 1})
-    listed = await peer.send("tools/list")
-    await peer.tell("notifications/cancelled", {"requestId": 77})
-    await until(lambda: peer.intake.outcome(listed) and site.received("POST", "notifications/cancelled"))
-    methods = [json.loads(one["body"]).get("method") for one in site.received("POST")]
+    await peer.ask("tools/list")
+    methods = [json.loads(one["body"])["method"] for one in site.received("POST")]
     assert methods[:2] == ["initialize", "notifications/initialized"]
-    assert methods[-2:] == ["tools/list", "notifications/cancelled"]
+    assert methods[-1] == "tools/list"
     told = [json.loads(one["body"])["params"] for one in site.received("POST", "notifications/progress")]
     assert [one["progressToken"] for one in told] == list(range(20))
+
+
+async def test_a_notification_leaves_only_when_the_requests_before_it_have_left() -> None:
+    outgoing = Outgoing()
+    left: list[str] = []
+    sent, answered = asyncio.Event(), asyncio.Event()
+
+    async def request() -> None:
+        await answered.wait()
+        left.append("answer")
+
+    async def note() -> None:
+        left.append("note")
+
+    outgoing.request(request(), sent)
+    await outgoing.note(note())
+    for _ in range(10):
+        await asyncio.sleep(0)
+    assert left == []
+    sent.set()
+    await until(lambda: left == ["note"])
+    answered.set()
+    await until(lambda: left == ["note", "answer"])
+    await outgoing.end(0)
 
 
 async def test_a_notification_without_an_answer_does_not_hold_up_what_comes_behind_it_for_long(
