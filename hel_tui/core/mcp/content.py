@@ -131,7 +131,8 @@ def _is_for_the_user_alone(block: Json) -> bool:
 
 def _withheld(block: Json, text: str) -> str:
     kind = one(block.get("type"), 40) or "content"
-    return f"[{kind} meant for the user alone, {len(text):,} characters: shown to them only]"
+    extent = f", {len(text):,} characters" if kind in ("text", "content") else ""
+    return f"[{kind} meant for the user alone{extent}: shown to them only]"
 
 
 def one(value: Any, most: int = _NAME) -> str:

@@ -125,7 +125,8 @@ def test_what_is_for_the_user_alone_is_shown_to_them_and_not_to_the_model(files:
     outcome = convert(files, {"content": content})
     assert "4711" in (outcome.full or "") and "4711" not in outcome.text
     assert "for all" in outcome.text and "for both" in outcome.text
-    assert "text meant for the user alone, 17 characters" in outcome.text
+    assert "[text meant for the user alone, 17 characters: shown to them only]" in outcome.text
+    assert "[image meant for the user alone: shown to them only]" in outcome.text
     assert outcome.images == () and len(outcome.saved) == 1
 
 
