@@ -13,6 +13,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ from hel_tui.core.mcp.host import Host
 from hel_tui.core.mcp.large import JsonText
 from hel_tui.core.mcp.results import to_outcome
 from hel_tui.core.permissions.trust import Review
-from hel_tui.core.protocol import Event, ServerChanged
+from hel_tui.core.protocol import Event, Notice, ServerChanged
 from hel_tui.core.store.files import SessionFiles
 from hel_tui.core.store.places import Places
 from hel_tui.core.store.redact import Redactor, secrets_in
@@ -65,13 +66,15 @@ async def _with_server(
     def hear(event: Event) -> None:
         if isinstance(event, ServerChanged):
             moved.set()
+        elif isinstance(event, Notice) and event.severity != "error":  # how it failed is told at the end
+            _sorry(f"{event.source}: {event.text}" if event.source else event.text)
 
     with tempfile.TemporaryDirectory(prefix="hel-") as folder:
         files = SessionFiles(Path(folder))
         hide = Redactor(secrets_in(os.environ))
         host = Host(project, os.environ, lambda: files, places.state, hear, mask=hide, hide=hide.add)
         try:
-            host.start([entry])
+            host.start([replace(entry, reconnect=False)])
             while (status := host.statuses()[0]).phase in ON_ITS_WAY:
                 moved.clear()
                 await moved.wait()

@@ -87,7 +87,7 @@ class Connection:
         wire_hooks.on_note = self._notes.take
         self._session: Session | None = None
         self._hello: Hello | None = None
-        self._tools = Changes(self._list_again, self._hooks.on_list_failed)
+        self._tools = Changes(self._list_again, self._tools_failed)
         self._resources = Changes(self._resources_again, self._offer_failed)
         self._prompts = Changes(self._prompts_again, self._offer_failed)
         refreshes = entry.on_list_changed == "refresh"
@@ -297,8 +297,13 @@ class Connection:
         async with asyncio.timeout(LIST_TIMEOUT):
             self._hooks.on_prompts(await read_prompts(lambda params: session.ask("prompts/list", params)))
 
+    def _tools_failed(self, why: str) -> None:
+        if not self.is_lost:
+            self._hooks.on_list_failed(why)
+
     def _offer_failed(self, why: str) -> None:
-        self._hooks.on_note(f"A list of it could not be read: {why}.")
+        if not self.is_lost:
+            self._hooks.on_note(f"A list of it could not be read: {why}.")
 
     # ------------------------------------------------------------------ requests
 

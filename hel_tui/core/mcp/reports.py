@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from hel_tui.core.mcp.handshake import Hello
     from hel_tui.core.mcp.offers import Prompts, Resources
 
+CHANGED = "its tools changed; a restart reads them"
 OFFERS = ("tools", "resources", "prompts", "completions", "logging")
 
 
@@ -43,6 +44,8 @@ class Reports:
         self._emit = emit
         self._mask = mask
         self._cut = ""
+        self._is_stale = False
+        """Its tools changed, and the list of the start is kept."""
         self._completes = False
         self.is_live: Callable[[], bool] = lambda: False
         """Whether what is told still matters."""
@@ -61,7 +64,16 @@ class Reports:
         if again:
             self.tell_change(change)
         self._log.remark(f"ready: {hello.name or 'a server without a name'}, protocol {hello.version}")
-        status.enter("ready", self._cut)
+        status.enter("ready", self._remark)
+
+    @property
+    def _remark(self) -> str:
+        """What is to be said of a server that is well."""
+        return CHANGED if self._is_stale else self._cut
+
+    def begin(self) -> None:
+        """Another life of it begins."""
+        self._is_stale = False
 
     def forget(self) -> None:
         """It is away for good: nothing of it is listed."""
@@ -83,7 +95,7 @@ class Reports:
         """The tools were read again while it was there."""
         self.tell_change(change)
         if self._status.phase in ("ready", "degraded"):
-            self._status.enter("ready", self._cut)
+            self._status.enter("ready", self._remark)
 
     def not_relisted(self, why: str) -> None:
         """They could not be: the old ones stay."""
@@ -92,8 +104,9 @@ class Reports:
 
     def ignored(self) -> None:
         """They changed, and the list of the start is kept."""
-        if self.is_live() and self._status.phase == "ready" and not self._status.reason:
-            self._status.enter("ready", "its tools changed; r reads them")
+        self._is_stale = True
+        if self.is_live() and self._status.phase == "ready":
+            self._status.enter("ready", self._remark)
 
     def resources(self, found: Resources) -> None:
         """A generation of its resources."""
@@ -165,7 +178,7 @@ class Reports:
         if problem:
             self._status.enter("degraded", problem)
         elif self._status.phase == "degraded":
-            self._status.enter("ready", self._cut)
+            self._status.enter("ready", self._remark)
 
     def note(self, sentence: str) -> None:
         """Something the person should know."""

@@ -27,7 +27,7 @@ from hel_tui.core.mcp.reports import Reports
 from hel_tui.core.mcp.shelf import Shelf
 from hel_tui.core.mcp.starting import watch_start
 from hel_tui.core.mcp.status import Status
-from hel_tui.core.protocol import Event, ServerFailure
+from hel_tui.core.protocol import Event, LogLevel, ServerFailure
 from hel_tui.core.threads import in_thread
 
 if TYPE_CHECKING:
@@ -195,6 +195,7 @@ class Supervisor:
         again = self._backoff.attempt > 0 or self.status.phase == "restarting"
         self.status.enter("restarting" if again else "starting", self.status.reason if again else "")
         tell = self._reports
+        tell.begin()
         hooks = LifeHooks(self._connection_hooks, self._started, self._lost, tell.noise, tell.latency)
         kind = LocalLife if self.entry.transport == "stdio" else RemoteLife
         life = self._life = kind(self.entry, self._ground, self.log, hooks)
@@ -306,11 +307,14 @@ class Supervisor:
         self._reports.ready(hello, listing, life.entry, self._calls.call, again=self._starts > 1)
         self._background(life.look_for_helpers())
         self._background(in_thread(warm_up, "hel-import-schema"))
-        self._background(self._watch_again())
+        self._background(self._ask_again(life.entry))
         self._settle()
 
-    async def _watch_again(self) -> None:
-        """Subscriptions do not outlive a connection: make them anew."""
+    async def _ask_again(self, entry: ServerEntry) -> None:
+        """Level of log messages and subscriptions do not outlive a connection: ask for them anew."""
+        if (level := entry.log_level) is not None:
+            with contextlib.suppress(CallFault):
+                await self._calls.through(partial(_set_level, level))
         for uri in self._shelf.watched(self.entry.name):
             with contextlib.suppress(CallFault):
                 await self._calls.through(partial(_watch, uri))
@@ -328,6 +332,10 @@ class Supervisor:
         if not self.settled.is_set():
             self.settled.set()
             self._on_settled()
+
+
+async def _set_level(level: LogLevel, connection: Connection) -> None:
+    await connection.set_log_level(level)
 
 
 async def _watch(uri: str, connection: Connection) -> None:

@@ -201,6 +201,7 @@ class Wire:
         else:
             task = asyncio.create_task(self._serve(serve, ask), name=f"mcp-serve-{ask.method:.60}")
             self._asked[ask.id] = task
+            task.add_done_callback(lambda _task: self._asked.pop(ask.id, None))
 
     async def _serve(self, serve: Serve, ask: Ask) -> None:
         try:
@@ -212,8 +213,6 @@ class Wire:
             self._refuse(ask.id, INTERNAL_ERROR, "hel failed at it")
         else:
             self._reply(JSONRPCResponse(jsonrpc="2.0", id=ask.id, result=result))
-        finally:
-            self._asked.pop(ask.id, None)
 
     def _refuse(self, request: Id, code: int, message: str) -> None:
         self._reply(JSONRPCError(jsonrpc="2.0", id=request, error=ErrorData(code=code, message=message)))
