@@ -1,4 +1,4 @@
-"""`hel mcp`: the configured servers from a shell: what there is, approval beforehand, tools and calls.
+"""`hel mcp`: the configured servers from a shell: what there is, approval, tools, calls, logins.
 
 Not here: reading files (core.mcp.config), what trust is bound to (core.permissions).
 """
@@ -22,13 +22,16 @@ def _parser() -> Parser:
     trust.add_argument("-y", "--yes", action="store_true", help="approve without asking (for scripts)")
     tools = commands.add_parser("tools", help="start a server and list its tools")
     call = commands.add_parser("call", help="start a server and call one of its tools")
-    for command in (tools, call):
+    login = commands.add_parser("login", help="authorize hel at a remote server (OAuth)")
+    login.add_argument("--no-browser", dest="browser", action="store_false", help="only show the address")
+    logout = commands.add_parser("logout", help="give that up: revoke and forget the tokens")
+    for command in (tools, call, login, logout):
         command.add_argument("server", metavar="SERVER")
     call.add_argument("tool", metavar="TOOL", help="the server's own name of the tool")
     call.add_argument("arguments", nargs="?", default="", metavar="JSON", help="an object; none if left out")
     tools.add_argument("--json", action="store_true", help="a JSON array with stable keys")
     call.add_argument("--json", action="store_true", help="the result as the server sent it")
-    for command in (listing, trust, tools, call):
+    for command in (listing, trust, tools, call, login, logout):
         command.add_argument(
             "-C", "--dir", type=Path, metavar="DIR", help="the project (default: this folder)"
         )
@@ -64,6 +67,10 @@ def main(argv: Sequence[str]) -> int:
         from hel_tui.cli.mcp import approving
 
         return approving.approve(args, configuration, review, store, project, places)
+    if args.command in ("login", "logout"):
+        from hel_tui.cli.mcp import login
+
+        return login.use(args, configuration, review, project, places)
     from hel_tui.cli.mcp import live
 
     return live.use(args, configuration, review, project, places)

@@ -8,13 +8,12 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from hel_tui.core.addresses import host_of, is_loopback, origin_of
-from hel_tui.core.mcp.authorizing import Tell
-from hel_tui.core.mcp.http.target import Target, open_client
+from hel_tui.core.mcp.authorizing import Challenge, Tell
 from hel_tui.core.threads import in_thread
 from hel_tui.foreign import plain_line
 
@@ -121,10 +120,11 @@ class Asker:
         """Post a JSON object; redirects are not followed. Raises as `post_form`."""
         return await self._post(url, {"json": dict(data)})
 
-    async def challenge(self, url: str) -> tuple[int, str, str]:
-        """Ask the server itself without credentials: (status, WWW-Authenticate, "").
+    async def challenge(self, url: str) -> Challenge:
+        """Ask the server itself without credentials, for the head of its answer. Raises Unreachable.
 
-        Only the head of the answer is read, as it may be an event stream. (0, "", "") when nobody answers.
+        The body may be an event stream and is not read. A server that keeps such a question waiting has
+        status 0.
         """
         import httpx2
 
@@ -134,10 +134,12 @@ class Asker:
                 async with request as response:
                     said = ", ".join(response.headers.get_list("www-authenticate"))
                     self.tell(f"asked {shown(url)} without credentials: {response.status_code}")
-                    return response.status_code, said, ""
-        except (httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError):
+                    return Challenge(response.status_code, said)
+        except TimeoutError:
             self.tell(f"asked {shown(url)} without credentials: no answer")
-            return 0, "", ""
+            return Challenge(0)
+        except (httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError) as error:
+            raise _unreachable(url, error) from None
 
     async def _client(self, url: str) -> httpx2.AsyncClient:
         return await in_thread(lambda: self._http(url), "hel-http-client")  # it reads certificates
@@ -154,11 +156,8 @@ class Asker:
         try:
             async with asyncio.timeout(LIMIT), await self._client(url) as client:
                 status, body = await self._within_origin(client, method, url, request)
-        except TimeoutError:
-            raise Unreachable(f"{host_of(url)} did not answer within {LIMIT:.0f} s") from None
         except (httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError) as error:
-            why = foreign(str(error)) or type(error).__name__
-            raise Unreachable(f"{host_of(url)} cannot be reached: {why}") from None
+            raise _unreachable(url, error) from None
         reply = Reply(status, _object(body))
         note = "" if status != OK or reply.data is not None else ", but no JSON object"
         self.tell(f"asked {shown(url)}: {status}{note}")
@@ -181,17 +180,10 @@ class Asker:
         return response.status_code, b""
 
 
-def clients_for(target: Target) -> Callable[[str], httpx2.AsyncClient]:
-    """How to open clients for the authorization of the server at `target`: its proxies and certificates.
-
-    They carry none of its headers; certificates left unchecked for its origin are checked elsewhere.
-    """
-
-    def client(url: str) -> httpx2.AsyncClient:
-        at_home = origin_of(url) == origin_of(target.url)
-        return open_client(replace(target, url=url, headers=(), insecure=target.insecure and at_home))
-
-    return client
+def _unreachable(url: str, error: Exception) -> Unreachable:
+    if isinstance(error, TimeoutError):
+        return Unreachable(f"{host_of(url)} did not answer within {LIMIT:.0f} s")
+    return Unreachable(f"{host_of(url)} cannot be reached: {foreign(str(error)) or type(error).__name__}")
 
 
 async def _body(response: httpx2.Response) -> bytes:

@@ -17,7 +17,7 @@ from hel_tui.core.mcp.auth.asking import Asker, OAuthError, Refusal
 from hel_tui.core.mcp.auth.callback import redirects_of
 from hel_tui.core.mcp.auth.challenges import Wanted, read_challenge
 from hel_tui.core.mcp.auth.consent import Ask, Consent, GivenUp
-from hel_tui.core.mcp.auth.discovery import discover
+from hel_tui.core.mcp.auth.discovery import CLOSED, discover
 from hel_tui.core.mcp.auth.memory import Memory
 from hel_tui.core.mcp.auth.registration import check_configured, usable
 from hel_tui.core.mcp.auth.renewal import Renewal, validity
@@ -148,10 +148,13 @@ class Authorization:
 
         asker = self._asker(step)
         known = await self._memory.known()
-        wanted = self._wanted or self._keep_challenge(Challenge(*await asker.challenge(self._url)))
+        wanted, is_closed = self._wanted, True
+        if wanted is None:
+            challenge = await asker.challenge(self._url)
+            wanted, is_closed = self._keep_challenge(challenge), challenge.status in (0, *CLOSED)
         self._check_circle(wanted, known)
         issuer = known.registration.issuer if known.registration else ""
-        found = await discover(asker, self._url, wanted, self._settings, issuer)
+        found = await discover(asker, self._url, wanted, self._settings, issuer, guess=is_closed)
         check_configured(known.registration, found.server, self._settings)
         requested = flow.scopes_for(wanted, found, known.requested, self._settings)
         scopes = flow.with_offline(requested, found.server)

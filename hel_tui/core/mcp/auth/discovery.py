@@ -63,11 +63,18 @@ class _Resource:
 
 
 async def discover(
-    asker: Asker, server_url: str, wanted: Wanted, settings: OAuthSettings, preferred: str = ""
+    asker: Asker,
+    server_url: str,
+    wanted: Wanted,
+    settings: OAuthSettings,
+    preferred: str = "",
+    *,
+    guess: bool = True,
 ) -> Found:
     """Find the authorization server of `server_url`. Raises Refusal with what was in the way.
 
-    `preferred` is the issuer hel is registered with: taken first when the resource still names it.
+    `preferred` is the issuer hel is registered with: taken first when the resource still names it. With
+    `guess` off the server never asked for authorization, so that without metadata it has none.
     """
     from mcp.shared.auth_utils import resource_url_from_server_url
 
@@ -80,7 +87,7 @@ async def discover(
     elif metadata.authorization_servers:
         server = await _named(asker, metadata.authorization_servers, preferred)
     else:
-        server = await _at_origin(asker, server_url, closed)
+        server = await _at_origin(asker, server_url, closed, guess)
     _check(asker, server)
     return Found(server, resource, metadata.scopes)
 
@@ -169,7 +176,7 @@ def _places(issuer: str) -> list[str]:
     return places
 
 
-async def _at_origin(asker: Asker, server_url: str, closed: bool) -> AuthorizationServer:
+async def _at_origin(asker: Asker, server_url: str, closed: bool, guess: bool) -> AuthorizationServer:
     """Servers of 2025-03-26 are their own authorization server; without metadata it has default endpoints."""
     parts = urlsplit(server_url)
     origin = f"{parts.scheme}://{parts.netloc}"
@@ -189,6 +196,8 @@ async def _at_origin(asker: Asker, server_url: str, closed: bool) -> Authorizati
             "the server asks for authorization but keeps closed where it would say how: every place for its "
             "metadata is refused or missing"
         )
+    if not guess:
+        raise Refusal("the server does not ask for a login")
     asker.tell(f"no metadata at {origin}: using /authorize, /token and /register there")
     return AuthorizationServer(
         origin, f"{origin}/token", f"{origin}/authorize", f"{origin}/register", challenge_methods=None

@@ -14,12 +14,11 @@ import httpx
 import httpx2
 import pytest
 
-from hel_tui.core.mcp.auth.asking import clients_for
 from hel_tui.core.mcp.auth.authorization import Authorization
 from hel_tui.core.mcp.auth.settings import OAuthSettings
 from hel_tui.core.mcp.auth.tokens import TokenStore
 from hel_tui.core.mcp.authorizing import Challenge
-from hel_tui.core.mcp.http.target import target_of
+from hel_tui.core.mcp.http.target import open_client, target_of
 from hel_tui.core.protocol import Answer, LoginAnswer, LoginQuestion
 from tests.fixtures.authserver.place import Place
 
@@ -97,7 +96,7 @@ class Hel:
             self.url,
             self.settings,
             TokenStore(self.folder, keyring=self.keyring),
-            http=clients_for(target_of(self.url)),
+            http=lambda url: open_client(target_of(url)),
             hide=lambda *values: self.hidden.extend(values),
             name="shop",
             tell=self.told.append,

@@ -10,6 +10,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 import httpx
 import pytest
+from starlette.responses import JSONResponse, Response
 
 from hel_tui.core.mcp.auth.settings import OAuthSettings
 from hel_tui.core.protocol import LoginAnswer, LoginQuestion, NotAnswered
@@ -194,6 +195,18 @@ async def test_a_server_that_was_not_asked_yet_is_asked_for_its_challenge(hel: H
     assert place.asked("/somewhere/else.json")
 
 
+async def test_a_server_that_asks_for_nothing_needs_no_login(hel: Hel, place: Place) -> None:
+    place.answers["/mcp"] = JSONResponse({})
+    place.prm_at, place.metadata_at = (), ()
+    assert await hel.login() == "the server does not ask for a login"
+    assert place.asked("/register") == []
+
+
+async def test_a_server_that_cannot_be_reached_is_a_sentence(tmp_path: Path) -> None:
+    hel = Hel(f"http://127.0.0.1:{free_port()}/mcp", tmp_path)
+    assert "cannot be reached" in await hel.login()
+
+
 async def test_without_s256_there_is_no_login(hel: Hel, place: Place) -> None:
     place.metadata = {"code_challenge_methods_supported": ["plain"]}
     assert await hel.request() == 401
@@ -287,8 +300,6 @@ async def test_logging_out_revokes_and_forgets(hel: Hel, place: Place) -> None:
 
 
 async def test_a_logout_that_cannot_revoke_forgets_and_says_so(hel: Hel, place: Place) -> None:
-    from starlette.responses import Response
-
     await hel.logged_in()
     place.answers["/revoke"] = Response(status_code=503)
     assert "did not revoke" in await hel.auth.logout(hel.told.append)

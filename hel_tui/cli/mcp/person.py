@@ -1,0 +1,124 @@
+"""A person at a terminal who logs in: the address is shown, a browser may open, a paste is read.
+
+Nothing is opened without a display or over SSH. Not here: what a login is (core.mcp.auth).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import termios
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+from hel_tui.core.protocol import Answer, LoginAnswer, LoginQuestion, NotAnswered, Question
+from hel_tui.core.threads import in_thread
+from hel_tui.foreign import printable
+
+PATIENCE = 300.0
+"""Seconds the browser has when no terminal is there to give the login up."""
+LONGEST = 20_000
+"""Characters of a paste."""
+_ERASE, _END = ("\x7f", "\b"), "\x04"
+
+
+def can_open_browser(environ: Mapping[str, str], platform: str = sys.platform) -> bool:
+    """Whether a browser would open in front of the person: there is a display, and they sit at it."""
+    if environ.get("SSH_CONNECTION") or environ.get("SSH_TTY"):
+        return False
+    return bool(platform == "darwin" or environ.get("DISPLAY") or environ.get("WAYLAND_DISPLAY"))
+
+
+class Person:
+    """Answers the questions of a login. Used in one event loop."""
+
+    def __init__(self, environ: Mapping[str, str], *, browser: bool) -> None:
+        """`browser` allows one to be opened, where that makes sense."""
+        self._is_there = sys.stdin.isatty() and sys.stderr.isatty()
+        self._opens = browser and self._is_there and can_open_browser(environ)
+        self._shown = ""
+
+    async def __call__(self, question: Question) -> Answer:
+        """Show the address and wait for what is pasted; the login goes on when the browser comes back."""
+        if not isinstance(question, LoginQuestion):
+            return NotAnswered("only a login is asked about here")
+        if question.url == self._shown:
+            _say("  Please paste again.")
+        else:
+            self._shown = question.url
+            await self._show(question)
+        if self._is_there:
+            with _unlimited_lines() as read:
+                return LoginAnswer(await read)
+        try:
+            async with asyncio.timeout(PATIENCE):
+                await asyncio.Event().wait()
+        except TimeoutError:
+            pass
+        return NotAnswered("the browser did not come back")
+
+    async def _show(self, question: LoginQuestion) -> None:
+        scopes = f" Asked for: {', '.join(question.scopes)}." if question.scopes else ""
+        _say(f"\nTo log in at {question.server}, go to this address of {question.issuer}.{scopes}\n")
+        _say(f"{question.url}\n")
+        if self._opens:
+            _say("  Opening it in your browser.")
+            await in_thread(lambda: _open(question.url), "hel-browser")
+        if self._is_there:
+            _say("  If the browser is on another machine, paste the address it ends at (an error page is")
+            _say("  fine), and press Enter. Enter alone gives up.")
+        else:
+            _say(f"  Waiting {PATIENCE / 60:.0f} min for the browser to come back to {question.redirect}.")
+            _say("  From another machine: run this command in a terminal, where you can paste the address.")
+
+
+def _open(url: str) -> None:
+    import webbrowser
+
+    try:
+        if webbrowser.open(url):
+            return
+    except (webbrowser.Error, OSError):
+        pass
+    _say("  No browser could be opened.")
+
+
+def _say(text: str) -> None:
+    sys.stderr.write("\n".join(printable(line) for line in text.split("\n")) + "\n")
+    sys.stderr.flush()
+
+
+@contextmanager
+def _unlimited_lines() -> Iterator[asyncio.Future[str]]:
+    """A line typed or pasted, of any length: terminals otherwise keep 1,024 to 4,096 characters of one."""
+    loop = asyncio.get_running_loop()
+    line: asyncio.Future[str] = loop.create_future()
+    terminal = sys.stdin.fileno()
+    before = termios.tcgetattr(terminal)
+    open_ended = termios.tcgetattr(terminal)
+    open_ended[3] &= ~termios.ICANON
+    typed: list[str] = []
+
+    def read() -> None:
+        try:
+            data = os.read(terminal, LONGEST).decode("utf-8", "replace")
+        except OSError:
+            data = ""
+        for character in data or _END:
+            if character in "\r\n" or character == _END or len(typed) > LONGEST:
+                if not line.done():
+                    line.set_result("".join(typed))
+                return
+            if character in _ERASE:
+                del typed[-1:]
+            else:
+                typed.append(character)
+
+    termios.tcsetattr(terminal, termios.TCSADRAIN, open_ended)
+    loop.add_reader(terminal, read)
+    try:
+        yield line
+    finally:
+        loop.remove_reader(terminal)
+        termios.tcsetattr(terminal, termios.TCSADRAIN, before)
