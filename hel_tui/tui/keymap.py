@@ -144,9 +144,9 @@ ACTIONS: tuple[Action, ...] = (
     Action("arguments.cancel", "n,escape", "cancel"),
     Action("resources.look", "v,space", "look"),
     Action("resources.watch", "w", "watch"),
-    Action("resources.filter", "slash", "filter"),
     Action("resources.again", "r", "again"),
-    Action("resources.close", "escape,q", "close"),
+    Action("picker.filter", "slash", "filter"),
+    Action("picker.close", "escape,q", "close"),
     Action("viewer.attach", "enter", "attach"),
     Action("viewer.watch", "w", "watch"),
     Action("viewer.copy", "c", "copy"),
@@ -172,7 +172,7 @@ ALLOWING = frozenset(
     }
 )
 _NEVER_ALLOWING = frozenset({"enter", "space", "escape", "tab", "backspace"})
-_TOGETHER = {"servers": ("list",), "tools": ("list",), "resources": ("list",)}
+_TOGETHER = {"servers": ("list",), "tools": ("list",), "resources": ("list", "picker"), "picker": ("list",)}
 """Parts whose keys are live at once: a list's own keys and the general list keys."""
 
 _overrides: dict[str, str] = {}

@@ -55,6 +55,30 @@ class HelProvider(Provider):
             on = server.phase == "off"
             key = "palette.switch_on" if on else "palette.switch_off"
             yield t(key, server=name), word, partial(self.hel.send, p.SwitchServer(server.name, on))
+            if server.transport != "stdio" or server.phase == "needs login":
+                login, logout = p.Login(server.name), p.Logout(server.name)
+                yield t("palette.login", server=name), word, partial(self.hel.send, login)
+                yield t("palette.logout", server=name), word, partial(self.hel.send, logout)
+
+    def offered(self) -> Iterator[Entry]:
+        """Prompts, resources and attachments: what servers list."""
+        offers = self.hel.main.offers
+        for prompt in offers.prompts:
+            candidate = slash.prompt_candidate(prompt)
+            about = clean(candidate.about, newlines=False)[:200]
+            yield clean(candidate.shown, newlines=False)[:200], about, partial(offers.use, prompt)
+        for one in self.hel.main.view.attachments:
+            name = clean(f"{one.server}: {one.name}", newlines=False)[:120]
+            yield (
+                t("palette.detach", resource=name),
+                "",
+                partial(self.hel.send, p.Detach(one.server, one.uri)),
+            )
+        for row in offers.resources():
+            name = clean(f"{row.server}: {row.name or row.uri}", newlines=False)[:120]
+            about = clean(row.description or row.uri, newlines=False)[:200]
+            attach = partial(offers.attach, row.server)
+            yield t("palette.attach", resource=name), about, partial(offers.with_uri, row, attach)
 
     def tools(self) -> Iterator[Entry]:
         """One entry for each tool that can be loaded or unloaded: too many to be listed unasked."""
@@ -81,6 +105,6 @@ class HelProvider(Provider):
 
     async def search(self, query: str) -> Hits:
         matcher = self.matcher(query)
-        for name, about, run in chain(self.entries(), self.tools()):
+        for name, about, run in chain(self.entries(), self.offered(), self.tools()):
             if (score := matcher.match(name)) > 0:
                 yield Hit(score, Content(name), run, text=name, help=about)

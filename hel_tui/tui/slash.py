@@ -8,13 +8,28 @@ from __future__ import annotations
 import difflib
 import json
 import re
+import shlex
 from collections.abc import Callable, Sequence
 from typing import Literal
 
+from hel_tui.core import protocol as p
 from hel_tui.core.values import dataclass
 from hel_tui.tui.strings import t
 
-Takes = Literal["", "text", "level", "theme", "tools", "loaded", "call", "model", "server"]
+Takes = Literal[
+    "",
+    "text",
+    "level",
+    "theme",
+    "tools",
+    "loaded",
+    "call",
+    "model",
+    "server",
+    "log server",
+    "log level",
+    "roots",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +56,13 @@ SPECS: tuple[Spec, ...] = (
     Spec("load", "TOOL…", "tools", needs=True),
     Spec("unload", "TOOL…", "loaded", needs=True),
     Spec("call", "SERVER.TOOL {JSON}", "call", needs=True),
+    Spec("resources"),
+    Spec("prompts"),
     Spec("trust"),
+    Spec("login", "SERVER", "server", needs=True),
+    Spec("logout", "SERVER", "server", needs=True),
+    Spec("roots", "add|remove FOLDER", "roots", needs=True),
+    Spec("loglevel", "SERVER LEVEL", "log server", needs=True),
     Spec("clear"),
     Spec("new"),
     Spec("copy"),
@@ -49,7 +70,7 @@ SPECS: tuple[Spec, ...] = (
     Spec("keys"),
     Spec("quit"),
 )
-_MORE: tuple[Takes, ...] = ("tools", "loaded", "call", "model")
+_MORE: tuple[Takes, ...] = ("tools", "loaded", "call", "model", "log server", "roots")
 """Kinds of arguments after which another one may follow."""
 _BY_NAME = {spec.name: spec for spec in SPECS}
 
@@ -66,13 +87,21 @@ class Shell:
 
 
 @dataclass(frozen=True, slots=True)
+class UsePrompt:
+    """A prompt of a server, with the arguments given in the line."""
+
+    prompt: p.PromptRow
+    given: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Mistake:
     """A command that cannot be run, and why."""
 
     sentence: str
 
 
-def parse(text: str) -> Slash | Shell | Mistake | None:
+def parse(text: str, prompts: Sequence[p.PromptRow] = ()) -> Slash | Shell | UsePrompt | Mistake | None:
     """Read what was typed; None means it is a message for the model (a path such as /etc/hosts is)."""
     line = text.strip()
     if line.startswith("!"):
@@ -81,6 +110,8 @@ def parse(text: str) -> Slash | Shell | Mistake | None:
     if not line.startswith("/"):
         return None
     head, _, rest = line[1:].partition(" ")
+    if (prompt := find_prompt(head, prompts)) is not None:
+        return _use(prompt, rest.strip())
     name, rest = head.split("\n")[0].lower(), rest.strip()
     spec = _BY_NAME.get(name)
     if spec is None:
@@ -92,6 +123,33 @@ def parse(text: str) -> Slash | Shell | Mistake | None:
     if spec.needs and not rest:
         return Mistake(t("slash.needs", name=name, usage=spec.usage))
     return Slash(name, rest)
+
+
+def find_prompt(command: str, prompts: Sequence[p.PromptRow]) -> p.PromptRow | None:
+    """The prompt a person means by `command`; upper and lower case only count where they tell two apart."""
+    exact = next((one for one in prompts if one.command == command), None)
+    return exact or next((one for one in prompts if one.command.lower() == command.lower()), None)
+
+
+def _use(prompt: p.PromptRow, rest: str) -> UsePrompt | Mistake:
+    """`name=value …`, a value with spaces in quotes; the only argument of a prompt needs no name."""
+    names = [field.name for field in prompt.fields]
+    if len(names) == 1 and rest and not rest.startswith(f"{names[0]}="):
+        return UsePrompt(prompt, ((names[0], rest),))
+    try:
+        words = shlex.split(rest)
+    except ValueError:
+        return Mistake(t("prompts.not_given", command=prompt.command))
+    given: dict[str, str] = {}
+    for word in words:
+        name, sign, value = word.partition("=")
+        if not sign:
+            return Mistake(t("prompts.not_given", command=prompt.command))
+        if name not in names:
+            known = ", ".join(names) or "–"
+            return Mistake(t("prompts.unknown_argument", command=prompt.command, name=name[:40], names=known))
+        given[name] = value
+    return UsePrompt(prompt, tuple(given.items()))
 
 
 def parse_call(rest: str) -> tuple[str, str] | Mistake:
@@ -131,28 +189,70 @@ class Candidate:
     shown: str
     about: str
     insert: str
+    resource: tuple[str, str] | None = None
+    """(server, uri) of what a mention attaches; then `insert` replaces just the mention."""
 
 
-def candidates(line: str, known: Callable[[Takes], Sequence[tuple[str, str]]]) -> list[Candidate]:
+def candidates(
+    line: str,
+    known: Callable[[Takes], Sequence[tuple[str, str]]],
+    prompts: Sequence[p.PromptRow] = (),
+) -> list[Candidate]:
     """What could come of `line`. `known(takes)` gives (word, about) for an argument's kind."""
     if not line.startswith("/") or "\n" in line:
         return []
     head, space, rest = line[1:].partition(" ")
     if not space:
         found = [spec for spec in SPECS if spec.name.startswith(head.lower())]
-        return [
+        offered = [
             Candidate(f"/{s.name} {s.usage}".strip(), s.help, f"/{s.name}{' ' if s.takes else ''}")
             for s in found
         ]
+        return offered + _prompts(head, prompts)
+    if (prompt := find_prompt(head, prompts)) is not None:
+        return _arguments(prompt, rest)
     spec = _BY_NAME.get(head.lower())
     if spec is None or not spec.takes or "{" in rest:
         return []
     before, _, word = rest.rpartition(" ")
-    if before and spec.takes not in ("tools", "loaded"):
+    takes = spec.takes
+    if takes == "log server" and before and " " not in before:
+        takes = "log level"
+    elif before and takes not in ("tools", "loaded"):
         return []
     kept = f"/{spec.name} {before + ' ' if before else ''}"
     low = word.lower()
-    matching = [(w, about) for w, about in known(spec.takes) if low in w.lower()]
+    matching = [(w, about) for w, about in known(takes) if low in w.lower()]
     matching.sort(key=lambda pair: (not pair[0].lower().startswith(low), pair[0]))
-    more = " " if spec.takes in _MORE else ""
+    more = " " if takes in _MORE else ""
     return [Candidate(w, about, f"{kept}{w}{more}") for w, about in matching[:50] if w != word]
+
+
+MOST_OFFERED = 50
+
+
+def _prompts(head: str, prompts: Sequence[p.PromptRow]) -> list[Candidate]:
+    low = head.lower()
+    found = [one for one in prompts if low in one.command.lower()]
+    found.sort(key=lambda one: (not one.command.lower().startswith(low), one.command))
+    return [prompt_candidate(one) for one in found[:MOST_OFFERED]]
+
+
+def prompt_candidate(prompt: p.PromptRow) -> Candidate:
+    """A prompt as the popup shows it: Enter runs it at once, or opens the form for its arguments."""
+    names = " ".join(field.name if field.required else f"[{field.name}]" for field in prompt.fields)
+    about = prompt.title or prompt.description
+    return Candidate(f"/{prompt.command} {names}".strip(), about, f"/{prompt.command}")
+
+
+def _arguments(prompt: p.PromptRow, rest: str) -> list[Candidate]:
+    """Names of arguments that begin with the word being typed."""
+    before, space, word = rest.rpartition(" ")
+    if not word or "=" in word:
+        return []
+    kept = f"/{prompt.command} {before}{space}"
+    return [
+        Candidate(f"{field.name}=", field.description, f"{kept}{field.name}=")
+        for field in prompt.fields
+        if field.name.lower().startswith(word.lower()) and f"{field.name}=" not in rest
+    ]

@@ -23,6 +23,8 @@ MOST_UPDATED = 1_000
 class UserItem:
     key: str
     text: str
+    attachments: tuple[str, ...] = ()
+    """What was attached, as `server:uri`."""
 
 
 @dataclass(slots=True)
@@ -225,7 +227,7 @@ def _apply(state: ViewState, changes: Changes, event: p.Event) -> None:
             state.turn_began = time.monotonic()
             changes.turn = True
             if event.text:
-                _add(state, changes, UserItem(f"user-{event.turn}", event.text))
+                _add(state, changes, UserItem(f"user-{event.turn}", event.text, event.attachments))
         case p.StepStarted():
             state.step, state.retrying = event.step, None
             changes.turn = True

@@ -81,7 +81,9 @@ async def test_what_cannot_be_sent_is_said_beside_its_field_and_nothing_is_sent(
         assert d.core.answers() == []
         assert d.dialog.focused is d.dialog.fields.editors["n"]
         await d.until(lambda: "One field cannot be sent yet" in screen_text(d.app))
-        await d.press(*["backspace"] * 4, "7", "ctrl+s", after=0.3)
+        await d.press(*["backspace"] * 4, "7", after=0.3)
+        await d.until(lambda: "A whole number" not in screen_text(d.app))
+        await d.press("ctrl+s", after=0.3)
         d.clock.now += SETTLE + 0.01
         assert await answer(d) == p.FormAnswer("accept", (("n", 7),))
 

@@ -10,6 +10,7 @@ from hel_tui.core import protocol as p
 from hel_tui.tui.widgets.bars import StatusBar
 from tests.tui import scenes
 from tests.tui.driving import opened
+from tests.tui.fake_core import FakeCore
 from tests.tui.screen_text import screen_text
 from tests.tui.snapshots import same_as_kept
 
@@ -82,6 +83,41 @@ async def test_the_keys_sheet(size):
         same_as_kept(f"keys-{tag(size)}", screen_text(d.app))
 
 
+def offering_core() -> FakeCore:
+    core = scenes.busy_core()
+    core.resource_rows, core.prompt_rows = scenes.RESOURCES, scenes.PROMPTS
+    core.contents = dict(scenes.CONTENTS)
+    guide = p.Attachment("notes", "note://guide.md", "Guide", "text/markdown", 2_140, 540)
+    core.put(p.ResourcesChanged(1), p.PromptsChanged(1), p.AttachmentsChanged((guide,)))
+    return core
+
+
+@pytest.mark.parametrize("size", SIZES, ids=tag)
+@pytest.mark.parametrize(
+    ("name", "keys"),
+    [
+        ("resources", ("f5",)),
+        ("resource", ("f5", "j", "v")),
+        ("prompts", ("f7",)),
+        ("arguments", ("f7", "enter")),
+        ("template", ("f5", "G", "enter")),
+    ],
+)
+async def test_what_servers_offer(size, name, keys):
+    async with opened(offering_core(), size=size) as d:
+        await d.press(*keys, after=1)
+        await d.put(p.ResourceRead("notes", "note://guide.md"))
+        await d.pilot.pause(0.1)
+        same_as_kept(f"{name}-{tag(size)}", screen_text(d.app))
+
+
+@pytest.mark.parametrize("size", SIZES, ids=tag)
+async def test_attachments_and_mentions_around_the_prompt(size):
+    async with opened(offering_core(), size=size) as d:
+        await d.type("compare @note")
+        same_as_kept(f"mention-{tag(size)}", screen_text(d.app))
+
+
 @pytest.mark.parametrize("size", [(80, 24), (60, 20)], ids=tag)
 async def test_the_column_comes_back_as_an_overlay(size):
     async with opened(scenes.busy_core(), size=size) as d:
@@ -98,3 +134,14 @@ async def test_no_size_is_too_small(size):
         await d.pilot.resize_terminal(*size)
         await d.pilot.resize_terminal(120, 40)
         await d.until(lambda: "MCP call:" in screen_text(d.app))
+
+
+@pytest.mark.parametrize("size", [(1, 1), (2, 60), (200, 2), (20, 5), (39, 8)], ids=tag)
+@pytest.mark.parametrize("name", ["form", "url", "sampling", "login"])
+async def test_no_size_is_too_small_for_what_servers_ask(size, name):
+    async with opened(scenes.busy_core(), size=size) as d:
+        await d.ask(QUESTIONS[name])
+        await d.pilot.resize_terminal(120, 40)
+        await d.pilot.resize_terminal(*size)
+        await d.pilot.resize_terminal(120, 40)
+        await d.until(lambda: "▲" in screen_text(d.app, d.app.screen.query_one(".dialog")))

@@ -111,6 +111,60 @@ async def test_what_servers_ask_for_is_drawn_as_text(evil, kind):
 
 
 @pytest.mark.parametrize("evil", EVIL, ids=range(len(EVIL)))
+async def test_what_servers_list_is_drawn_as_text(evil):
+    core = hostile_core("srv")
+    fields = (p.FormField(evil, "text", evil, evil, True, completes=True),)
+    core.prompt_rows = (p.PromptRow(evil, evil, f"mcp__{evil}__x", evil, evil, fields),)
+    core.resource_rows = (
+        p.ResourceRow("srv", evil, evil, evil, evil, 3),
+        p.ResourceRow("srv", evil + "{x}", evil, evil, evil, 3, True, (evil,)),
+    )
+    core.contents = {
+        ("srv", evil): (
+            p.ResourceContent(evil, "text/markdown", evil, 3),
+            p.ResourceContent(evil, evil, "", 3, evil, evil),
+        )
+    }
+    core.put(
+        p.ServerChanged("srv", "ready", offers=("resources", "prompts", "completions", evil)),
+        p.ResourcesChanged(1),
+        p.PromptsChanged(1),
+        p.AttachmentsChanged((p.Attachment(evil, evil, evil, evil, 3, 3),)),
+        p.ResourceUpdated(evil, evil),
+        p.LoginStep(evil, evil, "failed"),
+        p.TurnStarted(2, evil, (evil,)),
+    )
+    async with opened(core, size=(80, 24)) as d:
+        for keys in (
+            ("f5",),
+            ("v",),
+            ("escape",),
+            ("G", "enter"),
+            ("escape", "escape", "escape"),
+            ("f7",),
+            ("enter",),
+        ):
+            await d.press(*keys, after=1)
+            await d.put(p.ResourceRead("srv", evil))
+            for asked in d.core.sent(p.CompleteArgument):
+                await d.put(p.Completed(asked.request, (evil, "x"), 2))
+            await d.pilot.pause(0.05)
+            assert harmless(screen_text(d.app))
+        await d.put(p.ResourceRead("srv", evil, problem=evil))
+    async with opened(core, size=(80, 24)) as d:
+        core.put(
+            p.ServerChanged("srv", "ready", offers=("resources",)), p.ResourcesChanged(1), p.PromptsChanged(1)
+        )
+        await d.type("/m")
+        await d.pilot.pause(0.05)
+        assert harmless(screen_text(d.app))
+        await d.press("ctrl+u", after=1)
+        await d.type(" @s")
+        await d.press("tab", after=1)
+        assert harmless(screen_text(d.app))
+
+
+@pytest.mark.parametrize("evil", EVIL, ids=range(len(EVIL)))
 async def test_the_palette_and_the_completion_take_hostile_names(evil):
     async with opened(hostile_core(evil)) as d:
         await d.type("/load ")

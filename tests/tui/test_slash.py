@@ -62,7 +62,7 @@ def offered(line: str) -> list[str]:
 
 
 def test_commands_are_completed():
-    assert offered("/lo") == ["/load "]
+    assert offered("/loa") == ["/load "]
     assert set(offered("/")) >= {"/help", "/call "}
     assert offered("help") == [] and offered("/lo\nx") == []
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from textual import events
+from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.widget import Widget
+from textual.widgets import Input, TextArea
 
 from hel_tui.core import protocol as p
 from hel_tui.core.forms import Content, check_form
@@ -50,6 +51,7 @@ class FieldsDialog(Dialog):
         super().__init__(clock)
         self.fields = Fields(fields, intro)
         self.hint = Caption()
+        self._tried = False
         self.trouble = ""
         """What kept the form from being sent; said until the next key."""
 
@@ -193,12 +195,21 @@ class FieldsDialog(Dialog):
             text = t(key, next="Tab", send=field_key(self.send))
         self.hint.say([(f" {text}", style)])
 
+    @on(Input.Changed)
+    @on(TextArea.Changed)
+    @on(Options.Picked)
+    def _mended(self) -> None:
+        """After a first try, what is wrong is said as it changes."""
+        if self._tried:
+            self.fields.show_problems(check_form(self.fields.fields, self.fields.typed())[1])
+
     # ------------------------------------------------------------------ answer
 
     def content(self) -> Content | None:
         """What is filled in; None when something cannot be sent, which is then said."""
         content, problems = check_form(self.fields.fields, self.fields.typed())
         self.fields.show_problems(problems)
+        self._tried = True
         if not problems:
             return content
         self._focus(self.fields.editors[problems[0].field])

@@ -15,7 +15,7 @@ import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from hel_tui.core import protocol as p
 from hel_tui.tui import keymap, slash
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from hel_tui.tui.app import HelApp
     from hel_tui.tui.screens.main import MainScreen
 
+LOG_LEVELS: tuple[p.LogLevel, ...] = get_args(p.LogLevel)
 QUIT_WITHIN = 2.0
 """Seconds in which a second Ctrl+C quits."""
 
@@ -46,10 +47,12 @@ class Commands:
     def run(self, text: str) -> None:
         """Do what a sent line says; a message goes to the model."""
         self.hel.clear_notifications()  # what they said is answered by what is sent now
-        match slash.parse(text):
+        match slash.parse(text, self.screen.offers.prompts):
             case None:
                 self._show_end()
                 self.hel.send(p.Submit(text))
+            case slash.UsePrompt(prompt=prompt, given=given):
+                self.screen.offers.use(prompt, given)
             case slash.Shell(command=command):
                 self._show_end()
                 self.hel.send(p.RunShell(command))
@@ -96,10 +99,8 @@ class Commands:
     def _do_mcp(self, rest: str) -> None:
         if not rest:
             self.screen.action_servers()
-        elif rest in self.screen.view.servers:
+        elif self._is_server(rest, f"/mcp {rest}"):
             self.open_server(rest)
-        else:
-            self.refuse(f"/mcp {rest}", t("slash.no_server", server=clean(rest[:40], newlines=False)))
 
     def _do_tools(self, _: str) -> None:
         self.screen.action_tools()
@@ -131,6 +132,44 @@ class Commands:
                 self._show_end()
                 self.hel.send(p.CallTool(target, arguments))
 
+    def _do_resources(self, _: str) -> None:
+        self.screen.offers.open_resources()
+
+    def _do_prompts(self, _: str) -> None:
+        self.screen.offers.open_prompts()
+
+    def _do_login(self, rest: str) -> None:
+        if self._is_server(rest, f"/login {rest}"):
+            self.hel.send(p.Login(rest))
+
+    def _do_logout(self, rest: str) -> None:
+        if self._is_server(rest, f"/logout {rest}"):
+            self.hel.send(p.Logout(rest))
+
+    def _do_roots(self, rest: str) -> None:
+        what, _, path = rest.partition(" ")
+        if what not in ("add", "remove") or not path.strip():
+            self.refuse(f"/roots {rest}", t("slash.needs", name="roots", usage="add|remove FOLDER"))
+            return
+        paths = (path.strip(),)
+        self.hel.send(p.ChangeRoots(add=paths) if what == "add" else p.ChangeRoots(remove=paths))
+
+    def _do_loglevel(self, rest: str) -> None:
+        server, _, wish = rest.rpartition(" ")
+        level = next((one for one in LOG_LEVELS if one == wish.lower()), None)
+        if level is None or not server:
+            levels = ", ".join(LOG_LEVELS)
+            self.refuse(f"/loglevel {rest}", t("slash.no_log_level", level=wish[:20], levels=levels))
+        elif self._is_server(server.strip(), f"/loglevel {rest}"):
+            self.hel.send(p.SetLogLevel(server.strip(), level))
+
+    def _is_server(self, name: str, line: str) -> bool:
+        """Whether there is such a server; if not, say so and give the line back."""
+        known = name in self.screen.view.servers
+        if not known:
+            self.refuse(line, t("slash.no_server", server=clean(name[:40], newlines=False)))
+        return known
+
     def _do_trust(self, _: str) -> None:
         self.hel.send(p.ReviewTrust())
 
@@ -159,7 +198,11 @@ class Commands:
                 return [(level, t(f"access.{level}_is")) for level in p.ACCESS_LEVELS]
             case "theme":
                 return [(name, "") for name in self.hel.theme_names]
-            case "server":
+            case "roots":
+                return [(word, t(f"slash.roots_{word}")) for word in ("add", "remove")]
+            case "log level":
+                return [(level, "") for level in LOG_LEVELS]
+            case "server" | "log server":
                 return [(s.name, t(f"phase.{s.phase}")) for s in self.screen.view.servers.values()]
             case "call" | "tools" | "loaded":
                 rows = [r for r in self.hel.core.tools() if takes != "loaded" or r.loaded]
@@ -182,9 +225,12 @@ class Commands:
         server = self.screen.view.servers.get(name)
         if server is None:
             return
-        lines = sheets.server_lines(server, self.hel.core.failure(name))
-        keys = {"r": t("short.servers.restart"), "d": t("short.servers.switch"), "l": t("short.servers.log")}
+        steps = self.screen.view.logins.get(name, [])
+        lines = sheets.server_lines(server, self.hel.core.failure(name), steps)
         wishes = {"r": "restart", "d": "switch", "l": "log"}
+        if server.phase == "needs login":
+            wishes = {"a": "login", **wishes}
+        keys = {key: t(f"short.servers.{wish}") for key, wish in wishes.items()}
 
         def done(key: str | None) -> None:
             if key and key in wishes:

@@ -20,9 +20,10 @@ from hel_tui.core import protocol as p
 from hel_tui.tui import keymap, slash
 from hel_tui.tui.looks import MAX_SIDE, MIN_SIDE
 from hel_tui.tui.screens.commands import Commands
+from hel_tui.tui.screens.offers import Offers
 from hel_tui.tui.state import Changes
 from hel_tui.tui.strings import t
-from hel_tui.tui.widgets.bars import FooterBar, QueueBar, StatusBar, WaitingBar
+from hel_tui.tui.widgets.bars import AttachmentBar, FooterBar, QueueBar, StatusBar, WaitingBar
 from hel_tui.tui.widgets.completion import Completion
 from hel_tui.tui.widgets.conversation import Conversation
 from hel_tui.tui.widgets.finder import Finder
@@ -77,11 +78,13 @@ class MainScreen(Screen[None]):
         self.mark = Mark()
         self.finder = Finder()
         self.status, self.queue, self.waits = StatusBar(self.view), QueueBar(self.view), WaitingBar(self.view)
+        self.attachments = AttachmentBar(self.view)
         self.foot = Foot(
-            (self.status, self.queue, self.waits, self.finder, self.completion),
+            (self.status, self.queue, self.waits, self.finder, self.attachments, self.completion),
             Horizontal(self.mark, self.prompt, id="prompt-row"),
         )
         self.footer = FooterBar()
+        self.offers = Offers(hel, self)
         self.commands = Commands(hel, self)
         self.hidden, self.overlay, self.large_log = False, False, False
 
@@ -111,6 +114,9 @@ class MainScreen(Screen[None]):
         if changes.items or changes.cleared:
             self.conversation.sync(self.view.items, changes.items, cleared=changes.cleared)
         self.side.sync(changes)
+        self.offers.sync(changes)
+        if changes.attachments:
+            self.attachments.update()
         if changes.queue:
             self.queue.update()
         if changes.turn or changes.questions:
@@ -204,11 +210,26 @@ class MainScreen(Screen[None]):
 
     @on(TextArea.Changed, "#prompt")
     def _typed(self) -> None:
+        self.mark.show(self.prompt.text)
+        self.complete()
+
+    def complete(self) -> None:
+        """Offer what could come of the text in the prompt: a command, or the resource being mentioned."""
         text = self.prompt.text
-        self.mark.show(text)
-        known = self.commands.known
-        self.completion.offer(slash.candidates(text, known) if text.startswith("/") else [])
+        if text.startswith("/"):
+            offered = slash.candidates(text, self.commands.known, self.offers.prompts)
+        else:
+            offered = self.offers.candidates(self.prompt.before_cursor) if "@" in text else []
+        self.completion.offer(offered)
         self.foot.settle()
+
+    @on(Prompt.Mentioned)
+    def _mentioned(self, event: Prompt.Mentioned) -> None:
+        self.offers.mention(event.server, event.uri)
+
+    @on(AttachmentBar.Removed)
+    def _removed(self, event: AttachmentBar.Removed) -> None:
+        self.hel.send(p.Detach(event.attachment.server, event.attachment.uri))
 
     @on(RowList.Moved, "#servers")
     def _server_moved(self, event: RowList.Moved) -> None:
@@ -228,6 +249,8 @@ class MainScreen(Screen[None]):
                 self.hel.send(p.SwitchServer(event.server, on=server is None or server.phase == "off"))
             case "trust":
                 self.hel.send(p.ReviewTrust())
+            case "login":
+                self.hel.send(p.Login(event.server))
             case "log":
                 self.open_log(event.server)
 
@@ -285,6 +308,15 @@ class MainScreen(Screen[None]):
         self.set_focus(self.side.servers)
         if attention := self.side.servers.attention():
             self.side.servers.select(attention)
+
+    def action_resources(self) -> None:
+        self.offers.open_resources()
+
+    def action_prompts(self) -> None:
+        self.offers.open_prompts()
+
+    def action_detach(self) -> None:
+        self.offers.detach_last()
 
     def action_tools(self) -> None:
         self._reveal_side()

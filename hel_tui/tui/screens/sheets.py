@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 
 from hel_tui.core import protocol as p
 from hel_tui.tui import keymap, slash
@@ -40,7 +41,9 @@ def help_lines() -> list[Line]:
     return lines
 
 
-def server_lines(server: p.ServerChanged, failure: p.ServerFailure | None) -> list[Line]:
+def server_lines(
+    server: p.ServerChanged, failure: p.ServerFailure | None, steps: Sequence[p.LoginStep] = ()
+) -> list[Line]:
     """State of a server with its reason; for a failed one everything known about why."""
     glyph, style = GLYPHS[server.phase]
     lines: list[Line] = [[(f"{glyph} {t(f'phase.{server.phase}')}", style)]]
@@ -56,8 +59,13 @@ def server_lines(server: p.ServerChanged, failure: p.ServerFailure | None) -> li
         ("server.since", stamp(server.since) if server.since else ""),
         ("server.restarts", str(server.restarts or "")),
         ("server.noise", str(server.noise or "")),
+        ("server.offers", ", ".join(server.offers)),
+        ("server.dropped", str(server.dropped or "")),
     ]
     lines += [_fact(key, value) for key, value in facts if value]
+    if steps:
+        lines += [[], [(t("server.login"), "strong")]]
+        lines += [line for step in steps for line in framed(clean(step.text, newlines=False))]
     return lines + (_failure_lines(failure) if failure else [])
 
 

@@ -168,17 +168,22 @@ def _detail(detail: p.CallDetail, width: int) -> list[Line]:
         out.append(_label("card.no_arguments"))
     else:
         out.append(_label("card.arguments"))
-        out += _source("json", clean(arguments), width)
+        out += source_rows("json", clean(arguments), width)
     if detail.diff:
         out.append(_label("card.change"))
-        out += _source("diff", clean(detail.diff), width)
+        out += source_rows("diff", clean(detail.diff), width)
     if detail.result:
         out.append(_label("card.result"))
-        out += _result(clean(detail.result), width)
+        out += result_rows(clean(detail.result), width)
     elif detail.state in ("queued", "waiting", "running"):
         out.append(_label("card.no_result"))
     for path in detail.saved:
-        out += wrap([(t("card.saved", path=clean(path, newlines=False)), MUTED)], width)
+        shown = clean(path, newlines=False)
+        kind = shown.rpartition(".")[2][:8]
+        text = (
+            t("card.image", kind=kind, path=shown) if path in detail.images else t("card.saved", path=shown)
+        )
+        out += wrap([(text, MUTED)], width)
     return out
 
 
@@ -190,7 +195,8 @@ def _head(text: str) -> tuple[str, int]:
     return "\n".join(text.split("\n", EXPANDED_LINES)[:EXPANDED_LINES]), hidden
 
 
-def _source(language: str, text: str, width: int) -> list[Line]:
+def source_rows(language: str, text: str, width: int) -> list[Line]:
+    """Code as rows, its language's colours; the lines of it that are not shown are counted."""
     shown, hidden = _head(text.rstrip("\n"))
     rows = code_rows(highlighted(language, shown), width)
     return rows + _hidden(hidden, width)
@@ -200,13 +206,13 @@ def _hidden(count: int, width: int) -> list[Line]:
     return wrap([(t("card.cut", count=f"{count:,}"), MUTED)], width) if count else []
 
 
-def _result(text: str, width: int) -> list[Line]:
+def result_rows(text: str, width: int) -> list[Line]:
     """A result by what it looks like: JSON, a diff, Markdown, or plain text."""
     match looks_like(text):
         case "json":
-            return _source("json", indented(text), width)
+            return source_rows("json", indented(text), width)
         case "diff":
-            return _source("diff", text, width)
+            return source_rows("diff", text, width)
         case "markdown":
             shown, hidden = _head(text)
             return render_markdown(shown, width) + _hidden(hidden, width)
@@ -237,7 +243,10 @@ def looks_like(text: str) -> str:
 def user_message(item: UserItem, width: int) -> list[Line]:
     """What the person wrote, with a bar at its left."""
     bar: Span = ("▌ ", Ink("user"))
-    return prefixed(wrap([(clean(item.text), Ink("user-text"))], width - 2), bar, bar)
+    rows = wrap([(clean(item.text), Ink("user-text"))], width - 2)
+    for one in item.attachments:
+        rows += wrap([("▤ ", MUTED), (one_line(one, 400), MUTED)], width - 2)
+    return prefixed(rows, bar, bar)
 
 
 def notice(item: NoticeItem, width: int) -> list[Line]:

@@ -8,11 +8,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+from rich.cells import cell_len
 from textual import events
+from textual.message import Message
 
 from hel_tui.core import protocol as p
 from hel_tui.tui import keymap
 from hel_tui.tui.safe import cut, one_line
+from hel_tui.tui.sizes import size_text
 from hel_tui.tui.state import AnswerItem, CallItem, ViewState
 from hel_tui.tui.strings import t
 from hel_tui.tui.widgets.lines import Bar, Line, Part, spread, width_of
@@ -110,6 +113,52 @@ class QueueBar(Bar):
         self.refresh()
 
 
+class AttachmentBar(Bar):
+    """What joins the next message, one chip each; a click on one takes it out."""
+
+    class Removed(Message):
+        def __init__(self, attachment: p.Attachment) -> None:
+            super().__init__()
+            self.attachment = attachment
+
+    def __init__(self, state: ViewState) -> None:
+        super().__init__(id="attachments")
+        self.state = state
+        self._places: list[tuple[int, int, p.Attachment]] = []
+
+    def lines(self) -> list[Line]:
+        width = self.columns
+        tail = f" {t('attachments.remove', key=keymap.label('prompt.detach'))} "
+        room = width - cell_len(tail)
+        parts: list[Part] = []
+        self._places = []
+        for index, one in enumerate(self.state.attachments):
+            chip = f" ▤ {_chip(one)} ✕ "
+            left = len(self.state.attachments) - index
+            start = width_of(parts)
+            if parts and start + cell_len(chip) + 6 > room:
+                parts.append((f" +{left}", "muted"))
+                break
+            chip = cut(chip, max(room - start, 8))
+            parts += [(" ", ""), (chip, "accent")]
+            self._places.append((start + 1, start + 1 + cell_len(chip), one))
+        return [spread(parts, [(tail, "muted")], width)]
+
+    def update(self) -> None:
+        self.display = bool(self.state.attachments)
+        self.refresh()
+
+    def on_click(self, event: events.Click) -> None:
+        for start, stop, attachment in self._places:
+            if start <= event.x < stop:
+                self.post_message(self.Removed(attachment))
+
+
+def _chip(one: p.Attachment) -> str:
+    name = one_line(f"{one.server}: {one.name or one.uri}", 40)
+    return t("attachments.chip", name=name, size=size_text(one.size), tokens=one.tokens)
+
+
 def question_text(question: p.Question) -> str:
     """One line that says who waits for what."""
     match question:
@@ -178,6 +227,7 @@ FOOTERS: dict[str, tuple[str, ...]] = {
         "servers.restart",
         "servers.switch",
         "servers.log",
+        "servers.login",
         "servers.trust",
         "app.next",
         "app.keys",

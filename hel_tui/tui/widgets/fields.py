@@ -96,6 +96,10 @@ class Writing(TextArea):
     def typed(self) -> Typed:
         return self.text
 
+    async def _on_key(self, event: events.Key) -> None:
+        if event.key == "enter":
+            event.prevent_default()  # the form's, not a line break
+
     async def _on_paste(self, event: Paste) -> None:
         event.stop()
         event.prevent_default()

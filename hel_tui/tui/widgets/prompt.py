@@ -15,7 +15,7 @@ from textual.message import Message
 from textual.timer import Timer
 from textual.widgets import TextArea
 
-from hel_tui.tui import keymap
+from hel_tui.tui import keymap, mentions
 from hel_tui.tui.history import History
 from hel_tui.tui.safe import clean
 from hel_tui.tui.strings import t
@@ -59,6 +59,13 @@ class Prompt(TextArea):
         def __init__(self, text: str) -> None:
             super().__init__()
             self.text = text
+
+    class Mentioned(Message):
+        """A mention of a resource was completed."""
+
+        def __init__(self, server: str, uri: str) -> None:
+            super().__init__()
+            self.server, self.uri = server, uri
 
     class Leave(Message):
         """Ctrl+D on an empty prompt."""
@@ -110,9 +117,12 @@ class Prompt(TextArea):
             else:
                 self.insert("\n")
             return
+        if self.completion.is_open and self.completion.marked.resource is not None:
+            self._complete()
+            return
         if self.completion.is_open and self.completion.marked.insert.strip() != self.text.strip():
             self._complete()
-            if self.text.endswith(" "):
+            if self.text.endswith((" ", "=")):
                 return
         self.action_send()
 
@@ -136,7 +146,20 @@ class Prompt(TextArea):
         return True
 
     def _complete(self) -> None:
-        self.write(self.completion.marked.insert)
+        marked = self.completion.marked
+        if marked.resource is None:
+            self.write(marked.insert)
+            return
+        row, column = self.cursor_location
+        start = (row, column - len(mentions.typing(self.before_cursor) or "") - 1)
+        self.replace(marked.insert + " ", start, (row, column), maintain_selection_offset=False)
+        self.post_message(self.Mentioned(*marked.resource))
+
+    @property
+    def before_cursor(self) -> str:
+        """The line with the cursor, up to it."""
+        row, column = self.cursor_location
+        return self.document.get_line(row)[:column]
 
     # ------------------------------------------------------------- paste
 
@@ -207,6 +230,9 @@ class Prompt(TextArea):
 
     async def action_unqueue(self) -> None:
         await self.run_action("screen.unqueue")
+
+    async def action_detach(self) -> None:
+        await self.run_action("screen.detach")
 
     async def action_editor(self) -> None:
         await self.run_action("screen.editor")

@@ -73,6 +73,8 @@ def word(server: p.ServerChanged, now: float) -> str:
         return f"{reason} ({keymap.label('servers.restart')})"
     if server.phase == "degraded" and reason:
         return reason
+    if server.phase == "needs login":
+        return t("servers.needs_login", key=keymap.label("servers.login"))
     return t(f"phase.{server.phase}")
 
 
@@ -97,7 +99,7 @@ class ServersPane(RowList):
     class Wish(Message):
         """The person wants something done with a server."""
 
-        What = Literal["restart", "switch", "log", "trust"]
+        What = Literal["restart", "switch", "log", "trust", "login"]
 
         def __init__(self, what: What, server: str) -> None:
             super().__init__()
@@ -153,3 +155,6 @@ class ServersPane(RowList):
 
     def action_trust(self) -> None:
         self._wish("trust")
+
+    def action_login(self) -> None:
+        self._wish("login")
