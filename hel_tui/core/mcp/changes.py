@@ -11,6 +11,7 @@ import time
 from collections.abc import Awaitable, Callable
 
 from hel_tui.core.mcp.client import MCPError, Session
+from hel_tui.core.mcp.faults import CallFault
 from hel_tui.core.mcp.handshake import Hello
 from hel_tui.core.mcp.link import LinkFault
 from hel_tui.core.vocabulary import Json
@@ -30,7 +31,7 @@ LISTEN_STABLE = 30.0
 class Changes:
     """Reads one list again whenever it was marked: one reading runs, one waits."""
 
-    def __init__(self, read: Callable[[], Awaitable[None]], on_failed: Callable[[str], None]) -> None:
+    def __init__(self, read: Callable[[], Awaitable[object]], on_failed: Callable[[str], None]) -> None:
         self._read = read
         self._on_failed = on_failed
         self._stale = asyncio.Event()
@@ -50,6 +51,8 @@ class Changes:
             self._stale.clear()
             try:
                 await self._read()
+            except CallFault:
+                return  # the connection is over
             except MCPError as error:
                 self._on_failed(f"{error.message:.300} ({error.code})")
             except TimeoutError:

@@ -12,15 +12,16 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any
 
-from hel_tui.core.mcp.changes import Changes, Listening
-from hel_tui.core.mcp.client import MCPError, Session, header_problem, open_session
+from hel_tui.core.mcp.changes import Listening
+from hel_tui.core.mcp.client import MCPError, Session, open_session
 from hel_tui.core.mcp.entries import ServerEntry
 from hel_tui.core.mcp.faults import CallFault, ServerFault
 from hel_tui.core.mcp.handshake import PROBE_TIMEOUT, Hello, greet
 from hel_tui.core.mcp.link import Link, LinkFault
-from hel_tui.core.mcp.listing import Listing, read_listing, without
+from hel_tui.core.mcp.listing import Listing
+from hel_tui.core.mcp.lists import LIST_TIMEOUT, Lists
 from hel_tui.core.mcp.notes import Notes
-from hel_tui.core.mcp.offers import Prompts, Resources, read_prompts, read_resources
+from hel_tui.core.mcp.offers import Prompts, Resources
 from hel_tui.core.mcp.pulse import Pulse, Unreachable
 from hel_tui.core.mcp.requesting import Requests, no_progress
 from hel_tui.core.mcp.serving import Serving
@@ -29,8 +30,6 @@ from hel_tui.core.protocol import LogLevel
 from hel_tui.core.vocabulary import Json, ProgressFn
 
 METHOD_NOT_FOUND = -32601
-LIST_TIMEOUT = 60.0
-"""Seconds all pages of a list may take together."""
 COMPLETION_TIMEOUT = 5.0
 
 
@@ -87,17 +86,8 @@ class Connection:
         wire_hooks.on_note = self._notes.take
         self._session: Session | None = None
         self._hello: Hello | None = None
-        self._tools = Changes(self._list_again, self._tools_failed)
-        self._resources = Changes(self._resources_again, self._offer_failed)
-        self._prompts = Changes(self._prompts_again, self._offer_failed)
-        refreshes = entry.on_list_changed == "refresh"
-        self._notes.on_change = {
-            "notifications/tools/list_changed": self._tools.mark if refreshes else hooks.on_list_ignored,
-            "notifications/resources/list_changed": self.resources_changed,
-            "notifications/prompts/list_changed": self._prompts.mark,
-        }
-        self._has_resources = False
-        """The resource lists were read once: from then on they are kept current."""
+        self._lists = Lists(entry, hooks, lambda: self.is_lost)
+        self._notes.on_change = self._lists.on_change
         self._listening: Listening | None = None
         self._pulse = Pulse(
             self._ping,
@@ -152,8 +142,7 @@ class Connection:
         self._session, self._hello = session, hello
         self._watch(session, hello, background)
         self._hooks.on_ready(hello, listing)
-        if hello.offers("prompts"):
-            self._prompts.mark()
+        self._lists.begin()
         await self._wire.lost.wait()
         return None
 
@@ -171,11 +160,12 @@ class Connection:
             "notifications/resources/list_changed": self.resources_changed,
             "notifications/prompts/list_changed": self._prompts.mark,
         }
-        for changes in (self._tools, self._resources, self._prompts):
-            begin(changes.run(), "lists")
+        self._lists.open(session, hello)
+        for work in self._lists.work():
+            begin(work, "lists")
         begin(self._pulse.run(), "pulse")
         if hello.era == "stateless":
-            self._listening = Listening(session, hello, self._lists_doubtful)
+            self._listening = Listening(session, hello, self._lists.doubt)
             begin(self._listening.run(), "listen")
 
     async def _greet(self, session: Session, skip_probe: bool) -> Hello:
@@ -193,7 +183,7 @@ class Connection:
         if not hello.offers("tools"):
             return Listing()
         try:
-            return await self._list(session)
+            return await self._lists.tools(session)
         except MCPError as error:
             if error.code == METHOD_NOT_FOUND and not self.is_lost:
                 return Listing()
@@ -222,88 +212,24 @@ class Connection:
 
     # --------------------------------------------------------------------- lists
 
-    async def _list(self, session: Session) -> Listing:
-        async with asyncio.timeout(LIST_TIMEOUT):
-            listing = await read_listing(lambda params: session.ask("tools/list", params))
-        if self._entry.transport == "stdio":
-            return listing
-        problems = {one.raw: header_problem(one.parameters) for one in listing.tools if not one.problem}
-        session.mirror_headers(
-            {one.raw: one.parameters for one in listing.tools if not problems.get(one.raw)}
-        )
-        return without(listing, {raw: problem for raw, problem in problems.items() if problem})
-
-    async def _list_again(self) -> None:
-        if self._session is not None:
-            self._hooks.on_listing(await self._list(self._session))
-
     def lists_doubtful(self) -> None:
         """What was listed may have changed without a word: read it again."""
-        self._lists_doubtful()
-
-    def _lists_doubtful(self) -> None:
-        hello = self._hello
-        if hello is None:
-            return
-        if hello.offers("tools") and self._entry.on_list_changed == "refresh":
-            self._tools.mark()
-        if hello.offers("prompts"):
-            self._prompts.mark()
-        self.resources_changed()
-
-    def resources_changed(self) -> None:
-        """The resource lists are read again if they ever were."""
-        if self._has_resources:
-            self._resources.mark()
+        self._lists.doubt()
 
     async def list_resources(self) -> None:
-        """Read the lists of resources and templates now. Raises CallFault."""
-        hello, session = self._hello, self._session
-        if hello is None or session is None or not hello.offers("resources"):
-            return
-        try:
-            await self._resources_again()
-        except MCPError as error:
-            raise CallFault(
-                "protocol", f"The resources could not be listed ({error.code}).", error.message
-            ) from error
-        except TimeoutError:
-            raise CallFault(
-                "timeout", f"The resources were not listed within {LIST_TIMEOUT:.0f} s."
-            ) from None
+        """Read the lists of resources and templates now, if it has any. Raises CallFault."""
+        if self._hello is not None and self._hello.offers("resources"):
+            await self.resources()
 
-    async def _resources_again(self) -> None:
-        session = self._session
-        if session is None:
-            return
+    async def resources(self) -> Resources:
+        """Its resources and templates, read now. Raises CallFault."""
+        self._ready()
+        return await self._lists.resources()
 
-        async def templates(params: Json) -> Json:
-            try:
-                return await session.ask("resources/templates/list", params)
-            except MCPError as error:
-                if error.code == METHOD_NOT_FOUND:
-                    return {"resourceTemplates": []}
-                raise
-
-        async with asyncio.timeout(LIST_TIMEOUT):
-            found = await read_resources(lambda params: session.ask("resources/list", params), templates)
-        self._has_resources = True
-        self._hooks.on_resources(found)
-
-    async def _prompts_again(self) -> None:
-        session = self._session
-        if session is None:
-            return
-        async with asyncio.timeout(LIST_TIMEOUT):
-            self._hooks.on_prompts(await read_prompts(lambda params: session.ask("prompts/list", params)))
-
-    def _tools_failed(self, why: str) -> None:
-        if not self.is_lost:
-            self._hooks.on_list_failed(why)
-
-    def _offer_failed(self, why: str) -> None:
-        if not self.is_lost:
-            self._hooks.on_note(f"A list of it could not be read: {why}.")
+    async def prompts(self) -> Prompts:
+        """Its prompts, read now. Raises CallFault."""
+        self._ready()
+        return await self._lists.prompts()
 
     # ------------------------------------------------------------------ requests
 

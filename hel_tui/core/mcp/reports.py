@@ -15,6 +15,7 @@ from hel_tui.core.mcp.logs import LINE_LENGTH, LogStore
 from hel_tui.core.mcp.shelf import Shelf
 from hel_tui.core.mcp.status import Status
 from hel_tui.core.mcp.tool import Caller
+from hel_tui.core.mcp.utility import with_utility
 from hel_tui.core.protocol import Event, Notice, ResourceUpdated, Severity
 
 if TYPE_CHECKING:
@@ -44,6 +45,8 @@ class Reports:
         self._emit = emit
         self._mask = mask
         self._cut = ""
+        self.utility: frozenset[str] = frozenset()
+        """Names of the tools it is listed with that are hel's own."""
         self._is_stale = False
         """Its tools changed, and the list of the start is kept."""
         self._completes = False
@@ -85,6 +88,9 @@ class Reports:
 
     def offer(self, listing: Listing, entry: ServerEntry, call: Caller) -> ListChange:
         """Put a new generation of its tools on offer."""
+        self.utility = frozenset()
+        if entry.utility_tools:
+            listing, self.utility = with_utility(listing, self._status.offers)
         change = self._catalogue.replace(entry, listing, call)
         rows = self._catalogue.rows()
         self._status.tools = sum(1 for row in rows if row.server == entry.name and not row.reason)

@@ -27,8 +27,10 @@ from hel_tui.core.mcp.reports import Reports
 from hel_tui.core.mcp.shelf import Shelf
 from hel_tui.core.mcp.starting import watch_start
 from hel_tui.core.mcp.status import Status
+from hel_tui.core.mcp.utility import use_utility
 from hel_tui.core.protocol import Event, LogLevel, ServerFailure
 from hel_tui.core.threads import in_thread
+from hel_tui.core.vocabulary import Json, ProgressFn
 
 if TYPE_CHECKING:
     from hel_tui.core.mcp.connection import Connection, ConnectionHooks
@@ -304,7 +306,7 @@ class Supervisor:
         self._background(life.remember(hello))
         self.failure = None
         # the entry its life began with: another may have been adopted for the next start
-        self._reports.ready(hello, listing, life.entry, self._calls.call, again=self._starts > 1)
+        self._reports.ready(hello, listing, life.entry, self._call, again=self._starts > 1)
         self._background(life.look_for_helpers())
         self._background(in_thread(warm_up, "hel-import-schema"))
         self._background(self._ask_again(life.entry))
@@ -319,10 +321,15 @@ class Supervisor:
             with contextlib.suppress(CallFault):
                 await self._calls.through(partial(_watch, uri))
 
+    async def _call(self, raw: str, arguments: Json, on_progress: ProgressFn) -> Json:
+        if raw in self._reports.utility:
+            return await use_utility(raw, arguments, self._calls.through)
+        return await self._calls.call(raw, arguments, on_progress)
+
     def _relisted(self, listing: Listing) -> None:
         life = self._life
         if life is not None and self._is_live():
-            self._reports.relisted(self._reports.offer(listing, life.entry, self._calls.call))
+            self._reports.relisted(self._reports.offer(listing, life.entry, self._call))
 
     def _wants_login(self, why: str) -> None:
         if self._is_live():

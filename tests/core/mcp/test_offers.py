@@ -168,3 +168,20 @@ async def test_what_a_server_offered_leaves_with_it(bench: Any) -> None:
 async def test_what_it_offers_is_told_with_its_state(bench: Any) -> None:
     await bench.start("offers:offers")
     assert bench.status().offers == ("tools", "resources", "prompts", "completions", "subscriptions")
+
+
+async def test_utility_tools_let_a_model_list_and_read_where_the_entry_says_so(bench: Any) -> None:
+    await bench.start("offers:offers", utility_tools=True)
+    assert "mem://guide.md" in (await bench.call("list_resources")).full
+    assert "# Guide" in (await bench.call("read_resource", uri="mem://guide.md")).full
+    assert "data-analyst" in (await bench.call("list_prompts")).full
+    got = await bench.call("get_prompt", name="data-analyst", arguments={"topic": "birds"})
+    assert "Analyse birds." in got.full
+    assert "tools/call" not in bench.methods()
+    missing = await bench.call("read_resource", uri="mem://none")
+    assert missing.failed and "Resource not found" in missing.text
+
+
+async def test_without_the_switch_there_are_no_utility_tools(bench: Any) -> None:
+    await bench.start("offers:offers")
+    assert [row.raw for row in bench.host.catalogue.rows()] == ["echo", "grow"]
