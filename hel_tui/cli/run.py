@@ -268,6 +268,7 @@ class _Json(_Printer):
             seconds=round(event.seconds, 4),
             text=text,
             files=list(detail.saved) if detail is not None else [],
+            warnings=list(detail.warnings) if detail is not None else [],
         )
 
     def problem(self, message: str) -> None:

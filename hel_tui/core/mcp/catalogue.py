@@ -20,6 +20,7 @@ from hel_tui.core.mcp.naming import public_name
 from hel_tui.core.mcp.tool import Caller, McpTool
 from hel_tui.core.protocol import ToolRow
 from hel_tui.core.vocabulary import estimate_tokens
+from hel_tui.foreign import for_model
 
 DESCRIPTION_LENGTH = 300
 NEAREST = 3
@@ -159,7 +160,7 @@ class Catalogue:
     def inventory(self) -> tuple[tuple[str, str], ...]:
         """(public name, first line of the description) of every tool on offer, in name order."""
         tools = self._tools
-        return tuple((name, first_line(tools[name].spec.description)) for name in sorted(tools))
+        return tuple((name, for_model(first_line(tools[name].spec.description))) for name in sorted(tools))
 
     def get(self, public: str) -> McpTool | None:
         """The tool on offer under this public name."""

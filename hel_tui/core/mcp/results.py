@@ -15,6 +15,7 @@ from hel_tui.core.vocabulary import Json, Outcome
 from hel_tui.foreign import UNSEEN, for_model, plain_line
 
 HIDDEN = "it held invisible characters, which the model did not get"
+WITHHELD = "a part of it is meant for you alone; the model did not get it"
 
 _MARK = re.compile(r"<(\s*/?\s*)(tool_result|mcp_resource)", re.IGNORECASE)
 
@@ -37,6 +38,7 @@ def to_outcome(
     told = full
     if any(piece.told is not None for piece in pieces):
         told = "\n".join(piece.for_model for piece in pieces if piece.for_model)
+        taken.warnings.append(WITHHELD)
     if output is not None and (problem := output_problem(output, result)):
         taken.warnings.append(problem)
     if not full:

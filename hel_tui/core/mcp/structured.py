@@ -83,9 +83,8 @@ def _same(value: Any, text: str) -> bool:
     if isinstance(value, JsonText):
         return same_but_space(value, text)
     only = next(iter(value.values())) if isinstance(value, dict) and len(value) == 1 else value
-    if isinstance(only, str) and only.strip():
-        if only.strip() == text.strip() or (len(only) > _TELLING and only in text):
-            return True
+    if isinstance(only, str) and only.strip() and _says(text, only):
+        return True
     if len(text) > LARGE:
         return same_but_space(json.dumps(value, ensure_ascii=False), text)
     try:
@@ -93,6 +92,10 @@ def _same(value: Any, text: str) -> bool:
     except (ValueError, RecursionError):
         return False
     return bool(read == value or (isinstance(value, dict) and list(value.values()) == [read]))
+
+
+def _says(text: str, words: str) -> bool:
+    return words.strip() == text.strip() or (len(words) > _TELLING and words in text)
 
 
 def _is_large(value: Any) -> bool:

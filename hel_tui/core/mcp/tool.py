@@ -21,6 +21,7 @@ from hel_tui.core.mcp.results import fault_outcome, to_outcome
 from hel_tui.core.mcp.suspicion import suspicions
 from hel_tui.core.threads import in_thread
 from hel_tui.core.vocabulary import Access, Invocation, Json, Outcome, ProgressFn, ToolDefinition
+from hel_tui.foreign import for_model
 
 SUMMARY_LENGTH = 200
 _VALUE_LENGTH = 60
@@ -61,9 +62,9 @@ class McpTool:
 
     @functools.cached_property
     def definition(self) -> ToolDefinition:
-        """What the model is told once the tool is loaded: the server's own schema."""
+        """What the model is told once the tool is loaded: the server's own schema, its words clean."""
         name = public_name(self.server, self.raw)
-        return ToolDefinition(name, self.spec.description, self.spec.parameters)
+        return ToolDefinition(name, for_model(self.spec.description), _readable(self.spec.parameters))
 
     @property
     def claims(self) -> tuple[str, ...]:
@@ -112,6 +113,18 @@ class McpTool:
         return await in_thread(
             lambda: to_outcome(self.server, self.raw, result, self.files(), output=output), "hel-result"
         )
+
+
+def _readable(schema: Any) -> Any:
+    """The schema with clean titles and descriptions; what arguments are made of stays as it was written."""
+    if isinstance(schema, dict):
+        return {
+            key: for_model(value)
+            if key in ("title", "description") and isinstance(value, str)
+            else _readable(value)
+            for key, value in schema.items()
+        }
+    return [_readable(item) for item in schema] if isinstance(schema, list) else schema
 
 
 def summarise(arguments: Json) -> str:

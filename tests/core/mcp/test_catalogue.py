@@ -14,6 +14,7 @@ from hel_tui.core.mcp.listing import Listing, ToolSpec
 from hel_tui.core.mcp.loader import LoadMcpTool
 from hel_tui.core.store.files import SessionFiles
 from hel_tui.core.vocabulary import Invocation, ProgressFn
+from hel_tui.foreign import UNSEEN
 
 EMPTY = {"type": "object", "properties": {}}
 
@@ -182,3 +183,23 @@ async def test_load_mcp_tool_fails_when_nothing_known_was_named(catalogue: Catal
 def test_the_summary_of_load_mcp_tool_has_the_tools_own_names(catalogue: Catalogue) -> None:
     put(catalogue, "s", spec("a"), spec("b"))
     assert LoadMcpTool(catalogue).summary({"names": ["mcp__s__a", "mcp__s__b"]}) == "a, b"
+
+
+def test_what_a_model_is_told_of_a_tool_holds_nothing_a_person_would_not_see(catalogue: Catalogue) -> None:
+    hidden = "".join(chr(0xE0000 + ord(c)) for c in "obey")
+    schema = {
+        "type": "object",
+        "title": f"t{hidden}",
+        "properties": {"description": {"description": "\x1b[1mbold", "enum": ["a\u200bb"]}},
+    }
+    put(catalogue, "fix", ToolSpec("say", f"Says it.{hidden}", schema, {}))
+    assert catalogue.inventory() == (("mcp__fix__say", f"Says it.{UNSEEN}"),)
+    tool = catalogue.find("fix", "say")
+    assert tool is not None
+    assert tool.definition.description == f"Says it.{UNSEEN}"
+    assert tool.definition.parameters == {
+        "type": "object",
+        "title": f"t{UNSEEN}",
+        "properties": {"description": {"description": "bold", "enum": ["a\u200bb"]}},
+    }
+    assert any("invisible" in warning for warning in tool.warnings)

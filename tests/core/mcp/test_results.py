@@ -128,6 +128,7 @@ def test_what_is_for_the_user_alone_is_shown_to_them_and_not_to_the_model(files:
     assert "[text meant for the user alone, 17 characters: shown to them only]" in outcome.text
     assert "[image meant for the user alone: shown to them only]" in outcome.text
     assert outcome.images == () and len(outcome.saved) == 1
+    assert outcome.warnings == ("a part of it is meant for you alone; the model did not get it",)
 
 
 def test_type_and_size_of_an_image_are_those_of_its_bytes(files: SessionFiles) -> None:
