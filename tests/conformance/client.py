@@ -21,6 +21,7 @@ from hel_tui.core.mcp.config import load_servers
 from hel_tui.core.mcp.faults import CallFault
 from hel_tui.core.mcp.host import Host
 from hel_tui.core.mcp.supervisor import Supervisor
+from hel_tui.core.mcp.tool import McpTool
 from hel_tui.core.protocol import (
     Answer,
     Event,
@@ -45,6 +46,7 @@ LIMIT = 45.0
 METADATA_URL = "https://conformance-test.local/client-metadata.json"
 """Where the suite takes a client's metadata to be; it is not fetched."""
 MOST_LOGINS = 3
+SCHEMA_SUBJECT, SCHEMA_ECHO = "json_schema_2020_12_tool", "json_schema_echo"
 
 
 def entry(url: str, context: dict[str, Any]) -> dict[str, Any]:
@@ -155,6 +157,12 @@ class Session:
         await self._offers(server)
         return True
 
+    def show_log(self) -> None:
+        """What hel noted of the server, for whoever looks into a failure."""
+        if (log := self.host.log(NAME)) is not None:
+            for line in log.lines(log.first, log.end):
+                print(f"log: {line.text}", file=sys.stderr)
+
     async def _ready(self) -> bool:
         for _ in range(MOST_LOGINS):
             phase = await self._settled()
@@ -176,9 +184,16 @@ class Session:
         calls = [(one["name"], one.get("arguments") or {}) for one in wanted or ()]
         if wanted is None:
             tools = [self.host.catalogue.get(row.public) for row in self.host.catalogue.rows()]
-            calls = [(one.raw, sample(one.spec.parameters)) for one in tools if one is not None]
+            calls = [(one.raw, self._arguments(one)) for one in tools if one is not None]
         for name, arguments in calls:
             await self._call(name, arguments)
+
+    def _arguments(self, tool: McpTool) -> Any:
+        """What the schema asks for; the suite's echo wants the schema of another tool as hel has it."""
+        subject = self.host.catalogue.find(NAME, SCHEMA_SUBJECT)
+        if tool.raw == SCHEMA_ECHO and subject is not None:
+            return {"schema": subject.spec.parameters}
+        return sample(tool.spec.parameters)
 
     async def _call(self, name: str, arguments: dict[str, Any]) -> None:
         """Call a tool; once more behind a login where the call wanted one."""
@@ -222,6 +237,7 @@ async def main(url: str) -> int:
             async with asyncio.timeout(LIMIT):
                 return 0 if await session.run() else 1
         finally:
+            session.show_log()
             await session.host.aclose()
 
 
