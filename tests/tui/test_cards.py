@@ -119,6 +119,13 @@ def test_an_open_card_shows_everything() -> None:
     ]
 
 
+def test_what_is_odd_about_a_result_stands_below_it() -> None:
+    warnings = ("its text\x1b[2J\nis odd",)
+    detail = p.CallDetail("c1", "s", "t", arguments="{}", result="7", state="ok", warnings=warnings)
+    rows = texts(cards.card(call(state="ok"), 60, now=0, detail=detail))
+    assert rows[-1] == "  ▲ its text↵is odd"
+
+
 def test_a_very_long_result_is_cut_and_says_so() -> None:
     detail = p.CallDetail("c1", "s", "t", "{}", "line\n" * 5_000, "ok")
     rows = texts(cards.card(call(state="ok"), 60, now=0, detail=detail))

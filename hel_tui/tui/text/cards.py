@@ -177,6 +177,8 @@ def _detail(detail: p.CallDetail, width: int) -> list[Line]:
         out += result_rows(clean(detail.result), width)
     elif detail.state in ("queued", "waiting", "running"):
         out.append(_label("card.no_result"))
+    for warning in detail.warnings:
+        out += wrap([("▲ ", Ink("warning")), (clean(warning, newlines=False), TEXT)], width)
     for path in detail.saved:
         shown = clean(path, newlines=False)
         kind = shown.rpartition(".")[2][:8]
