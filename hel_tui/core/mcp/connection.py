@@ -152,14 +152,6 @@ class Connection:
         def begin(work: Coroutine[Any, Any, None], name: str) -> None:
             background.append(asyncio.create_task(work, name=f"mcp-{name}-{self._entry.name}"))
 
-        on_change = (
-            self._tools.mark if self._entry.on_list_changed == "refresh" else self._hooks.on_list_ignored
-        )
-        self._notes.on_change = {
-            "notifications/tools/list_changed": on_change,
-            "notifications/resources/list_changed": self.resources_changed,
-            "notifications/prompts/list_changed": self._prompts.mark,
-        }
         self._lists.open(session, hello)
         for work in self._lists.work():
             begin(work, "lists")
