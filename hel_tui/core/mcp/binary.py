@@ -119,10 +119,10 @@ def decoded(data: str) -> bytes | None:
     URL; None when it is broken.
     """
     head = _DATA_URL.match(data)
-    text = "".join(data[head.end() if head else 0 :].split()).translate({0x2D: "+", 0x5F: "/"})
-    text = text.rstrip("=")
+    text = "".join(data[head.end() if head else 0 :].split()).rstrip("=")
+    text = text.replace("-", "+").replace("_", "/") + "=" * (-len(text) % 4)
     try:
-        return base64.b64decode(text + "=" * (-len(text) % 4), validate=True)
+        return base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError):
         return None
 
