@@ -65,8 +65,10 @@ class Authorization:
         self._clock = clock
         self._mask = Redactor()
         self._hide(*settings.secrets)
-        self._memory = Memory(resource_url_from_server_url(url), store, settings, self._hide)
-        self._renewal = Renewal(url, settings, self._memory, self._asker(tell), clock)
+        asker = self._asker(tell)
+        key = resource_url_from_server_url(url)
+        self._memory = Memory(key, store, settings, self._hide, asker.tell)
+        self._renewal = Renewal(url, settings, self._memory, asker, clock)
         self._wanted: Wanted | None = None
         self._in_login = False
         self._asked_again: Counter[frozenset[str]] = Counter()

@@ -18,12 +18,14 @@ class Memory:
     """The store's part about the server whose canonical URL is `key`, as far as it fits the entry."""
 
     def __init__(
-        self, key: str, store: TokenStore, settings: OAuthSettings, hide: Callable[..., None]
+        self, key: str, store: TokenStore, settings: OAuthSettings, hide: Callable[..., None], tell: Tell
     ) -> None:
         self._key = key
         self._store = store
         self._settings = settings
         self._hide = hide
+        self._tell = tell
+        self._told = ""
         self._known: Known | None = None
 
     async def known(self) -> Known:
@@ -60,7 +62,10 @@ class Memory:
 
     async def _stored(self) -> Known:
         """What the store holds of the client that the entry names: another client's tokens are not ours."""
-        stored = await self._store.load(self._key)
+        stored, problem = await self._store.load(self._key)
+        if problem and problem != self._told:
+            self._tell(problem)
+        self._told = problem
         client = stored.registration
         if self._settings.client_id:
             if client is None or client.client_id != self._settings.client_id:

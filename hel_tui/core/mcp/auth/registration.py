@@ -60,9 +60,14 @@ def usable(
         return None
     if not issuers_match(known.issuer, server.issuer) or (known.expires and known.expires <= now):
         return None
-    if known.redirects and not set(known.redirects) & set(redirects):
+    if known.redirects and not set(map(_end, known.redirects)) & set(map(_end, redirects)):
         return None
     return known
+
+
+def _end(redirect: str) -> str:
+    """Port and path: how this machine is called may differ, as some servers only take one name."""
+    return redirect.rpartition(":")[2]
 
 
 def check_configured(

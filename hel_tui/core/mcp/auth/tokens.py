@@ -28,6 +28,8 @@ EARLY = 60.0
 """Seconds before its end at which a token counts as stale, so that no request carries one that just ended."""
 SHARE = 0.1
 """Of a short token's life, at most."""
+_IN_KEYRING: Document = {"in_keyring": True}
+
 TURN_LIMIT = 45.0
 """Seconds to wait for another hel that refreshes the same token; longer than a request may take."""
 
@@ -92,7 +94,10 @@ def _form() -> TypeAdapter[Known]:
 
 
 class TokenStore:
-    """Where `Known` is kept between runs. Its methods wait for keyring and disk beside the loop."""
+    """Where `Known` is kept between runs. Its methods wait for keyring and disk beside the loop.
+
+    The file says what the keyring holds: it is not asked about other servers, as it may ask the person.
+    """
 
     def __init__(self, state: Path, *, keyring: bool = True) -> None:
         """`state` is hel's state folder; without `keyring` everything is kept in a file there."""
@@ -100,38 +105,37 @@ class TokenStore:
         self._turns = state / "tokens"
         self._ring = Ring() if keyring else None
 
-    async def load(self, url: str) -> Known:
-        """Return what is known of the server at `url` (canonical); nothing when it cannot be read.
-
-        Where a keyring was closed for a while the file holds what is newer.
-        """
-        document, _ = await in_thread(lambda: read_toml(self._file), "hel-tokens")
-        kept = [Known.of(document.get(url))]
-        if self._ring is not None and (data := await self._ring.get(url)) is not None:
-            kept.insert(0, Known.of(data))
-        return max(kept, key=lambda known: known.tokens.obtained if known.tokens else 0.0)
+    async def load(self, url: str) -> tuple[Known, str]:
+        """Return what is known of the server at `url` (canonical), and a sentence when it cannot be read."""
+        document, problem = await in_thread(lambda: read_toml(self._file), "hel-tokens")
+        data = document.get(url)
+        if data != _IN_KEYRING:
+            return Known.of(data), problem
+        if self._ring is None or (kept := await self._ring.get(url)) is None:
+            return Known(), "the system's keyring, which has the tokens, cannot be read"
+        return Known.of(kept), ""
 
     async def save(self, url: str, known: Known) -> str:
-        """Keep `known`. Returns where it could not be kept, as a sentence; empty when it is safe."""
-        if self._ring is not None and await self._ring.put(url, known.data()):
-            await self._in_file(url, None)
-            return ""
-        return await self._in_file(url, known)
+        """Keep `known`. Returns why it could not be kept, as a sentence; empty when it is safe."""
+        data = known.data()
+        if self._ring is not None and await self._ring.put(url, data):
+            data = _IN_KEYRING
+        return await self._in_file(url, data)
 
     async def forget(self, url: str) -> str:
         """Forget all about the server. Returns a sentence when something is left; empty when nothing is."""
-        left = "" if self._ring is None or await self._ring.drop(url) else "the keyring did not forget it"
-        return await self._in_file(url, None) or left
+        dropped = self._ring is None or await self._ring.drop(url)
+        return await self._in_file(url, None) or ("" if dropped else "the keyring did not forget the tokens")
 
-    async def _in_file(self, url: str, known: Known | None) -> str:
+    async def _in_file(self, url: str, data: Document | None) -> str:
         def change(document: Document) -> None:
-            if known is None:
+            if data is None:
                 document.pop(url, None)
             else:
-                document[url] = known.data()
+                document[url] = data
 
         def write() -> str:
-            if known is None and not self._file.exists():
+            if data is None and not self._file.exists():
                 return ""
             problem = update_toml(self._file, change)
             return problem.sentence if problem else ""

@@ -148,9 +148,6 @@ async def test_a_refused_registration_is_told(
 
 
 async def test_a_server_that_takes_only_localhost_gets_localhost(hel: Hel, place: Place) -> None:
-    async def nothing() -> None:
-        pass
-
     def picky(request: Request) -> Response:
         body = json.loads(place.seen[-1].body)
         if any("127.0.0.1" in uri for uri in body["redirect_uris"]):
@@ -161,6 +158,8 @@ async def test_a_server_that_takes_only_localhost_gets_localhost(hel: Hel, place
     place.answers["/register"] = picky
     await hel.logged_in()
     assert hel.person.questions[0].redirect.startswith("http://localhost:")
+    assert await hel.again().login() == ""
+    assert len(place.asked("/register")) == 2, "refused once, then known"
 
 
 async def test_a_metadata_url_is_the_client_where_the_server_takes_those(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import stat
 import threading
 from collections.abc import Iterator
@@ -85,14 +84,22 @@ async def test_what_is_kept_comes_back_as_it_was(tmp_path: Path, ring: Ring) -> 
     for use in (True, False):
         store = TokenStore(tmp_path / str(use), keyring=use)
         assert await store.save(URL, known()) == ""
-        assert await TokenStore(tmp_path / str(use), keyring=use).load(URL) == known()
-        assert await store.load("https://shop.example/other") == Known()
+        assert await TokenStore(tmp_path / str(use), keyring=use).load(URL) == (known(), "")
+        assert await store.load("https://shop.example/other") == (Known(), "")
 
 
-async def test_in_the_keyring_nothing_is_on_the_disk(tmp_path: Path, ring: Ring) -> None:
+async def test_with_a_keyring_no_secret_is_on_the_disk(tmp_path: Path, ring: Ring) -> None:
     await TokenStore(tmp_path).save(URL, known())
-    assert os.listdir(tmp_path) == []
+    text = (tmp_path / "tokens.toml").read_text()
+    assert not [secret for secret in ("at-1", "rt-1", "hush") if secret in text]
     assert {service for service, _ in ring.kept} == {"hel-mcp"}
+
+
+async def test_the_keyring_is_not_asked_about_servers_without_a_login(tmp_path: Path, ring: Ring) -> None:
+    await TokenStore(tmp_path).save(URL, known())
+    ring.calls = 0
+    assert await TokenStore(tmp_path).load("https://another.example/mcp") == (Known(), "")
+    assert ring.calls == 0
 
 
 async def test_the_file_is_private(tmp_path: Path) -> None:
@@ -106,7 +113,7 @@ async def test_a_large_token_goes_into_the_keyring_in_pieces(tmp_path: Path, rin
     store = TokenStore(tmp_path)
     for size in (5000, 9000, 10):
         assert await store.save(URL, known("x" * size)) == ""
-        assert await TokenStore(tmp_path).load(URL) == known("x" * size)
+        assert await TokenStore(tmp_path).load(URL) == (known("x" * size), "")
     assert len(ring.kept) == 1, "no old piece is left"
     await store.save(URL, known("x" * 5000))
     assert await store.forget(URL) == ""
@@ -118,30 +125,34 @@ async def test_without_a_keyring_the_file_is_used(tmp_path: Path, ring: Ring, ba
     keyring.set_keyring(backend())
     store = TokenStore(tmp_path)
     assert await store.save(URL, known()) == ""
-    assert await TokenStore(tmp_path).load(URL) == known()
+    assert await TokenStore(tmp_path).load(URL) == (known(), "")
     assert await store.forget(URL) == ""
-    assert await TokenStore(tmp_path).load(URL) == Known()
+    assert await TokenStore(tmp_path).load(URL) == (Known(), "")
 
 
 async def test_a_locked_keyring_is_left_alone_and_the_file_used(tmp_path: Path, ring: Ring) -> None:
     ring.locked = True
     store = TokenStore(tmp_path)
-    assert await store.load(URL) == Known()
     assert await store.save(URL, known()) == ""
+    assert await store.save(URL, known("at-2")) == ""
     assert ring.calls == 1
-    assert await store.load(URL) == known()
+    assert await store.load(URL) == (known("at-2"), "")
 
 
-async def test_of_keyring_and_file_the_newer_counts(tmp_path: Path, ring: Ring) -> None:
-    await TokenStore(tmp_path).save(URL, known("old", 1000))
+async def test_tokens_in_a_locked_keyring_are_missed_and_that_is_said(tmp_path: Path, ring: Ring) -> None:
+    await TokenStore(tmp_path).save(URL, known("old"))
     ring.locked = True
-    await TokenStore(tmp_path).save(URL, known("new", 2000))
-    ring.locked = False
     store = TokenStore(tmp_path)
-    assert (await store.load(URL)) == known("new", 2000)
-    await store.save(URL, known("newest", 3000))
+    unread, sentence = await store.load(URL)
+    assert unread == Known()
+    assert "keyring" in sentence
+    await store.save(URL, known("new"))
+    ring.locked = False
+    later = TokenStore(tmp_path)
+    assert await later.load(URL) == (known("new"), ""), "not the old ones that the keyring still has"
+    await later.save(URL, known("newest"))
     assert "new" not in (tmp_path / "tokens.toml").read_text()
-    assert (await store.load(URL)) == known("newest", 3000)
+    assert await later.load(URL) == (known("newest"), "")
 
 
 async def test_a_keyring_that_hangs_does_not_hold_hel_up(
@@ -152,8 +163,8 @@ async def test_a_keyring_that_hangs_does_not_hold_hel_up(
     try:
         store = TokenStore(tmp_path)
         assert await store.save(URL, known()) == ""
-        assert await store.load(URL) == known()
-        assert await store.forget(URL) == "the keyring did not forget it"
+        assert await store.load(URL) == (known(), "")
+        assert await store.forget(URL) == "the keyring did not forget the tokens"
     finally:
         ring.hold.set()
 
@@ -164,18 +175,19 @@ async def test_a_keyring_that_hangs_does_not_hold_hel_up(
 async def test_a_damaged_file_is_nothing_known(tmp_path: Path, text: str) -> None:
     (tmp_path / "tokens.toml").write_text(text)
     store = TokenStore(tmp_path, keyring=False)
-    assert await store.load(URL) == Known()
+    assert (await store.load(URL))[0] == Known()
     assert await store.save(URL, known()) == ""
-    assert await store.load(URL) == known()
+    assert await store.load(URL) == (known(), "")
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"tokens": {"access": 5}}', '{"pieces": ["gone"]}'])
 async def test_a_damaged_entry_of_the_keyring_is_nothing_known(tmp_path: Path, ring: Ring, text: str) -> None:
-    ring.kept["hel-mcp", URL] = text
     store = TokenStore(tmp_path)
-    assert await store.load(URL) == Known()
+    await store.save(URL, known())
+    ring.kept["hel-mcp", URL] = text
+    assert (await store.load(URL))[0] == Known()
     assert await store.save(URL, known()) == ""
-    assert await store.load(URL) == known()
+    assert await store.load(URL) == (known(), "")
 
 
 async def test_tokens_that_cannot_be_kept_hold_for_this_run_and_that_is_told(
@@ -223,7 +235,7 @@ async def test_a_turn_that_is_not_waited_for_any_more_is_given_back(tmp_path: Pa
 
 async def test_a_whole_login_lives_in_the_keyring(place: Place, tmp_path: Path, ring: Ring) -> None:
     hel = await Hel(place.mcp, tmp_path, keyring=True).logged_in()
-    assert not (tmp_path / "tokens.toml").exists()
+    assert place.bank.tokens[0].access not in (tmp_path / "tokens.toml").read_text()
     assert await hel.again().request() == 200
     assert await hel.auth.logout(hel.told.append) == ""
     assert ring.kept == {}
