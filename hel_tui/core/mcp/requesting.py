@@ -108,6 +108,10 @@ class Requests:
                 except asyncio.CancelledError:
                     is_hard = deadline.is_hard
                     raise
+        except asyncio.CancelledError:
+            if len(self._running) == 1:
+                self._serving.drop()
+            raise
         except TimeoutError:
             raise self._timed_out(
                 what, f"{idle * HARD_LIMIT:g} s in all" if is_hard else f"{idle:g} s"
@@ -205,5 +209,8 @@ class _Throttle:
             self(*newest)
 
     def close(self) -> None:
+        """Tell the last news; no more after that."""
         if self._timer is not None:
             self._timer.cancel()
+        if self._newest is not None:
+            self._target(*self._newest)

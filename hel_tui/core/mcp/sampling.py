@@ -27,6 +27,7 @@ from hel_tui.core.vocabulary import (
     ToolMessage,
     UserMessage,
 )
+from hel_tui.foreign import for_model
 
 MOST_TOKENS = 4096
 TIME = 30.0
@@ -128,7 +129,7 @@ def read_request(params: Json) -> SampleRequest:
     messages: list[Message] = []
     system = params.get("systemPrompt")
     if isinstance(system, str) and system:
-        messages.append(SystemMessage(system))
+        messages.append(SystemMessage(for_model(system)))
     rounds = 0
     for item in listed:
         read = _message(item)
@@ -162,7 +163,7 @@ def _tools(params: Json) -> tuple[ToolDefinition, ...]:
         schema, description = one.get("inputSchema"), one.get("description")
         tools[name] = ToolDefinition(
             name,
-            description if isinstance(description, str) else "",
+            for_model(description) if isinstance(description, str) else "",
             schema if isinstance(schema, dict) else {"type": "object", "properties": {}},
         )
     return tuple(tools.values())
@@ -186,7 +187,7 @@ def _message(item: Any) -> list[Message]:
 
 def _block(block: Json) -> str:
     if block.get("type") == "text":
-        return str(block.get("text") or "")
+        return for_model(str(block.get("text") or ""))
     mime = block.get("mimeType")
     return f"[{block.get('type')!s:.40} {mime if isinstance(mime, str) else ''}, left out]"
 

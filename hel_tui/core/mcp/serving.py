@@ -19,7 +19,7 @@ from hel_tui.core.mcp.elicitation import form_answer, form_question, url_answer,
 from hel_tui.core.mcp.entries import ServerEntry
 from hel_tui.core.mcp.sampling import SamplingLimits, sample
 from hel_tui.core.mcp.wire import AskRefused, Serve
-from hel_tui.core.protocol import FormQuestion, UrlQuestion
+from hel_tui.core.protocol import Answer, FormQuestion, NotAnswered, Question, UrlQuestion
 from hel_tui.core.vocabulary import Json
 
 INVALID_PARAMS = -32602
@@ -52,6 +52,7 @@ class Serving:
     current: Callable[[], str] = str
     """Raw name of the tool whose call it may be about; empty when that is not clear."""
     limits: SamplingLimits = field(default_factory=SamplingLimits)
+    _open: set[asyncio.Future[Answer]] = field(default_factory=set)
 
     def capabilities(self) -> Json:
         """What hel declares to the server."""
@@ -120,7 +121,7 @@ class Serving:
             self.on_note("It asked the person for something; nobody is there to answer, so it was declined.")
             return {"action": "decline"}
         with self.paused():
-            answer = await self.helpers.ask(question)
+            answer = await self._ask(question)
         return form_answer(answer) if isinstance(question, FormQuestion) else url_answer(answer)
 
     async def visit(self, elicitations: Any, tool: str) -> bool:
@@ -142,6 +143,24 @@ class Serving:
             self.on_note("It asked for the model; nobody is there to allow it, so it was declined.")
             raise AskRefused(REJECTED, "nobody is there to allow it")
         with self.paused():
-            return await sample(
-                self.entry.name, params, tool, self.limits, self.helpers.ask, self.helpers.sample
-            )
+            return await sample(self.entry.name, params, tool, self.limits, self._ask, self.helpers.sample)
+
+    async def _ask(self, question: Question) -> Answer:
+        """Ask the person, until the call it is about is over."""
+        asking = asyncio.ensure_future(self.helpers.ask(question))
+        self._open.add(asking)
+        try:
+            return await asking
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if asking.cancelled() and not (task is not None and task.cancelling()):
+                return NotAnswered("the call was cancelled")
+            raise
+        finally:
+            self._open.discard(asking)
+            asking.cancel()
+
+    def drop(self) -> None:
+        """The person cancelled the call: what it asked is not to be answered any more."""
+        for asking in self._open:
+            asking.cancel()

@@ -70,7 +70,7 @@ async def asked(bench: Any, method: str, params: dict[str, Any]) -> Any:
     """What the server got for a request of its own, by way of the tool `ask`."""
     outcome = await bench.call("ask", method=method, params=params)
     got = json.loads(outcome.full)
-    return got["a"] if "a" in got else got
+    return got.get("a", got)
 
 
 @pytest.mark.parametrize("mode", ERAS)

@@ -1,0 +1,143 @@
+"""What servers ask in a conversation: through the desk, the session's model, and headless."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from hel_tui.core import protocol as p
+from tests.fixtures.models.endpoint import ScriptedModel, call, say
+from tests.rig import Driver, heard
+
+Open = Callable[..., Driver]
+
+ASK = "fix.ask"
+FORM = {
+    "method": "elicitation/create",
+    "params": {
+        "message": "Who?",
+        "requestedSchema": {"type": "object", "properties": {"name": {"type": "string"}}},
+    },
+}
+SAMPLE = {
+    "method": "sampling/createMessage",
+    "params": {
+        "messages": [{"role": "user", "content": {"type": "text", "text": "Say hi"}}],
+        "systemPrompt": "Be brief.",
+        "maxTokens": 50,
+    },
+}
+
+
+def by_hand(driver: Driver, arguments: dict[str, Any]) -> None:
+    """Call the asking tool and approve it."""
+    driver.phase("fix", "ready")
+    driver.send(p.CallTool(ASK, json.dumps(arguments)))
+    driver.answer(p.ApprovalQuestion, p.ApprovalAnswer("once"))
+
+
+def result(driver: Driver) -> str:
+    """The result of the call, once it ended."""
+    ended: p.CallChanged = driver.wait(lambda _events: driver.results()[-1:])[0]
+    detail = driver.core.call(ended.call_id)
+    assert detail is not None
+    return detail.result
+
+
+def test_a_form_of_a_server_is_answered_in_the_conversation(play: Open) -> None:
+    with play(servers={"fix": "asks:asks"}) as driver:
+        by_hand(driver, FORM)
+        question = driver.answer(p.FormQuestion, p.FormAnswer("accept", (("name", "Ada"),)))
+        assert (question.server, question.tool) == ("fix", "ask")
+        assert json.loads(result(driver)) == {"action": "accept", "content": {"name": "Ada"}}
+
+
+def test_the_sessions_model_answers_a_server_when_the_person_allows_both(
+    play: Open, model: ScriptedModel
+) -> None:
+    servers = {"fix": {"mode": "asks:asks", "sampling": True}}
+    with play(say("hi there"), servers=servers) as driver:
+        by_hand(driver, SAMPLE)
+        before = driver.answer(p.SamplingQuestion, p.SamplingAnswer(True))
+        assert (before.stage, before.model) == ("request", "scripted/scripted")
+        after = driver.answer(p.SamplingQuestion, p.SamplingAnswer(True))
+        assert "hi there" in after.text
+        got = json.loads(result(driver))
+    assert got["content"] == {"type": "text", "text": "hi there"}
+    (body,) = model.requests
+    assert [one["content"] for one in body["messages"]] == ["Be brief.", "Say hi"]
+    assert "tools" not in body
+    limits = {key: value for key, value in body.items() if "max" in key}
+    assert list(limits.values()) == [50]
+
+
+def test_sampling_is_off_unless_the_entry_says_so(play: Open, model: ScriptedModel) -> None:
+    with play(say("never"), servers={"fix": "asks:asks"}) as driver:
+        by_hand(driver, SAMPLE)
+        assert json.loads(result(driver))["code"] == -32601
+    assert model.requests == []
+
+
+def test_headless_servers_are_declined_and_the_run_goes_on(
+    play: Open, model: ScriptedModel, tmp_path: Path
+) -> None:
+    script = (
+        call("load_mcp_tool", {"names": ["mcp__fix__ask"]}),
+        call("mcp__fix__ask", FORM),
+        call("mcp__fix__ask", SAMPLE),
+        say("done"),
+    )
+    servers = {"fix": {"mode": "asks:asks", "sampling": True}}
+    with play(*script, servers=servers, access="auto", answerable=False) as driver:
+        assert driver.ask("go").reason == "done"
+        notes = [one.text for one in driver.of(p.Notice)]
+    assert sum("declined" in one for one in notes) == 2
+    answers = [message for message in heard(tmp_path, "fix") if "method" not in message]
+    assert answers[0]["result"] == {"action": "decline"}
+    assert answers[1]["error"]["code"] == -1
+
+
+def test_quitting_while_a_form_is_open_answers_the_server_with_cancel(play: Open, tmp_path: Path) -> None:
+    with play(servers={"fix": "asks:asks"}) as driver:
+        by_hand(driver, FORM)
+        driver.question(p.FormQuestion)
+    answers = [message for message in heard(tmp_path, "fix") if "method" not in message]
+    assert all(one.get("result") == {"action": "cancel"} for one in answers)
+
+
+def test_interrupting_the_call_closes_its_form(play: Open) -> None:
+    with play(servers={"fix": "asks:asks"}) as driver:
+        by_hand(driver, FORM)
+        question = driver.question(p.FormQuestion)
+        driver.send(p.Interrupt())
+        driver.turn_end(0)
+        driver.wait(lambda events: p.QuestionClosed(question.id) in events)
+
+
+def test_roots_can_be_added_and_taken_away(play: Open, project: Path, tmp_path: Path) -> None:
+    more = tmp_path / "more"
+    more.mkdir()
+    with play(servers={"fix": "asks:asks"}) as driver:
+        driver.phase("fix", "ready")
+        driver.send(p.ChangeRoots(add=(str(more), str(tmp_path / "none"))))
+        told: list[Any] = []
+
+        def roots(_events: Any) -> Any:
+            told[:] = [one["roots"] for one in heard(tmp_path, "fix") if "roots" in one]
+            return told
+
+        driver.wait(roots)
+        assert told[-1] == [project.as_uri(), more.as_uri()]
+        driver.wait(lambda _events: any("is not a folder" in one.text for one in driver.of(p.Notice)))
+        driver.send(p.ChangeRoots(remove=(str(more), str(project))))
+        driver.wait(lambda events: roots(events)[-1] == [project.as_uri()])
+
+
+def test_a_log_level_is_set_by_command(play: Open, tmp_path: Path) -> None:
+    with play(servers={"fix": "asks:logs"}) as driver:
+        driver.phase("fix", "ready")
+        driver.send(p.SetLogLevel("fix", "error"))
+        driver.wait(lambda _events: any("Log level: error" in one.text for one in driver.of(p.Notice)))
+    assert any(one.get("level") == "error" for one in heard(tmp_path, "fix"))
