@@ -1,0 +1,1 @@
+"""Dialogs: questions of the core, asked of the person."""
