@@ -65,6 +65,8 @@ def shown(url: str) -> str:
     """A URL for a step: without user name, query and fragment, on one line."""
     try:
         parts = urlsplit(url)
+        if not parts.hostname:
+            return foreign(url)
         return plain_line(f"{parts.scheme}://{host_of(url)}{parts.path}")[:TOLD]
     except ValueError:
         return "an address that is none"
@@ -95,10 +97,12 @@ class Asker:
             userinfo = urlsplit(url).username is not None
         except ValueError:
             return f"{shown(url)} is no http or https address"
-        if any(character <= " " for character in url) or userinfo:
+        if any(character <= " " or character == "\x7f" for character in url) or userinfo:
             return f"{shown(url)} is not an address hel asks"
         if place == home:
             return ""
+        if not url.isascii():
+            return f"{shown(url)} is not an address hel asks"
         if is_loopback(url) and not is_loopback(self._server):
             return f"{shown(url)} is an address of this machine, named by a server elsewhere"
         if place[0] != "https" and not is_loopback(url):

@@ -17,12 +17,12 @@ from hel_tui.core.mcp.auth.asking import Asker, OAuthError, Refusal
 from hel_tui.core.mcp.auth.callback import redirects_of
 from hel_tui.core.mcp.auth.challenges import Wanted, read_challenge
 from hel_tui.core.mcp.auth.consent import Ask, Consent, GivenUp
-from hel_tui.core.mcp.auth.discovery import CLOSED, discover
+from hel_tui.core.mcp.auth.discovery import CLOSED, Found, discover
 from hel_tui.core.mcp.auth.memory import Memory
-from hel_tui.core.mcp.auth.registration import check_configured, usable
+from hel_tui.core.mcp.auth.registration import Registration, check_configured, usable
 from hel_tui.core.mcp.auth.renewal import Renewal, validity
 from hel_tui.core.mcp.auth.settings import OAuthSettings
-from hel_tui.core.mcp.auth.tokens import Known, TokenStore
+from hel_tui.core.mcp.auth.tokens import Known, Tokens, TokenStore
 from hel_tui.core.mcp.authorizing import Challenge, Tell
 from hel_tui.core.store.redact import Redactor
 
@@ -99,8 +99,8 @@ class Authorization:
         if wanted.more_scopes and not self._renewal.by_itself:
             return False  # a person has to consent
         if not wanted.more_scopes:
-            if await self._memory.taken_over(used):
-                return True
+            if (caught_up := await self._memory.catch_up()) != "same":
+                return caught_up == "newer"
             now = self._clock()
             if tokens is not None and now - tokens.obtained < FRESH and not tokens.is_stale(now):
                 return False
@@ -149,7 +149,33 @@ class Authorization:
             tell(line)
 
         asker = self._asker(step)
+        await self._memory.catch_up()
         known = await self._memory.known()
+        found, wanted = await self._find(asker, known)
+        requested = flow.scopes_for(wanted, found, known.requested, self._settings)
+        consent = Consent(
+            self._name,
+            found,
+            self._settings,
+            redirects_of(self._settings),
+            flow.with_offline(requested, found.server),
+            asker,
+            ask,
+            steps,
+            self._hide,
+            self._clock,
+        )
+        tokens, registration = await self._consented(consent, known)
+        done = Known(tokens, registration, found.server, found.resource, requested)
+        await self._memory.keep(done, asker.tell)
+        self._wanted = Wanted(resource_metadata=wanted.resource_metadata)
+        self._renewal.allow()
+        asker.tell(f"logged in, {validity(tokens, self._clock())}")
+        if missing := [scope for scope in requested if scope not in tokens.scopes]:
+            asker.tell(f"not given: {' '.join(missing)}")
+
+    async def _find(self, asker: Asker, known: Known) -> tuple[Found, Wanted]:
+        """Where to log in, and what the server wants; it is asked now if it was not yet."""
         wanted, is_closed = self._wanted, True
         if wanted is None:
             challenge = await asker.challenge(self._url)
@@ -158,43 +184,27 @@ class Authorization:
         issuer = known.registration.issuer if known.registration else ""
         found = await discover(asker, self._url, wanted, self._settings, issuer, guess=is_closed)
         check_configured(known.registration, found.server, self._settings)
-        requested = flow.scopes_for(wanted, found, known.requested, self._settings)
-        scopes = flow.with_offline(requested, found.server)
-        redirects = redirects_of(self._settings)
-        consent = Consent(
-            self._name,
-            found,
-            self._settings,
-            redirects,
-            scopes,
-            asker,
-            ask,
-            steps,
-            self._hide,
-            self._clock,
+        return found, wanted
+
+    async def _consented(self, consent: Consent, known: Known) -> tuple[Tokens, Registration]:
+        """A person's consent, with the registration of an earlier login where that still holds."""
+        old = usable(
+            known.registration, consent.found.server, self._settings, consent.redirects, self._clock()
         )
-        old = usable(known.registration, found.server, self._settings, redirects, self._clock())
-        if old is not None:
-            asker.tell(f"known there as client {old.label}")
+        if old is None:
+            return await consent.get(None)
+        consent.asker.tell(f"known there as client {old.label}")
         try:
-            tokens, registration = await consent.get(old)
-        except GivenUp:
-            if old is not None:  # perhaps the page said that it does not know hel
-                await self._memory.keep(replace(known, registration=replace(old, doubtful=True)), asker.tell)
+            return await consent.get(old)
+        except GivenUp:  # perhaps the page said that it does not know hel
+            doubtful = replace(known, registration=replace(old, doubtful=True))
+            await self._memory.keep(doubtful, consent.asker.tell)
             raise
         except OAuthError as error:
-            if old is None or error.code not in ("invalid_client", "unauthorized_client"):
+            if error.code not in ("invalid_client", "unauthorized_client"):
                 raise
-            asker.tell("the authorization server has forgotten hel: registering again")
-            tokens, registration = await consent.get(None)
-        await self._memory.keep(
-            Known(tokens, registration, found.server, found.resource, requested), asker.tell
-        )
-        self._wanted = Wanted(resource_metadata=wanted.resource_metadata)
-        self._renewal.allow()
-        asker.tell(f"logged in, {validity(tokens, self._clock())}")
-        if missing := [scope for scope in requested if scope not in tokens.scopes]:
-            asker.tell(f"not given: {' '.join(missing)}")
+        consent.asker.tell("the authorization server has forgotten hel: registering again")
+        return await consent.get(None)
 
     def _check_circle(self, wanted: Wanted, known: Known) -> None:
         """Refuse to go round in circles for scopes that were asked for and are still said to be missing."""

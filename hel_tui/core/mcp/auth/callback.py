@@ -124,6 +124,8 @@ class Listener:
         if path != self._path:
             return "404 Not Found", _NOT_THIS, None
         fields = read_fields(query)
+        if self.answer.done() and not self.answer.cancelled() and self.answer.result() == fields:
+            return "200 OK", _TAKEN, None  # a browser that asks twice
         if self.answer.done() or not self._is_answer(fields):
             return "400 Bad Request", _NOT_THIS, None
         return "200 OK", _TAKEN, fields

@@ -6,12 +6,16 @@ Pure functions over foreign text, linear in its length. Not here: acting on it (
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from hel_tui.core.mcp.authorizing import Challenge
 
 LONGEST = 16_000
 """Characters of a header that are looked at."""
+
+MOST_SCOPES = 100
+_SCOPE = re.compile(r"[!#-\[\]-~]{1,200}")
 
 _TOKEN = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
 _PIECE = re.compile(
@@ -37,10 +41,15 @@ def read_challenge(challenge: Challenge) -> Wanted:
     """Return what a 401 or 403 asks for. A header nobody could read asks for nothing in particular."""
     fields = _bearer_fields(challenge.www_authenticate[:LONGEST])
     error = fields.get("error", "")
-    scopes = tuple(dict.fromkeys(fields.get("scope", "").split()))
+    scopes = scope_words(fields.get("scope", "").split())
     said = error == "insufficient_scope" or "insufficient_scope" in challenge.body
     more = challenge.status == 403 and (said or bool(scopes))
     return Wanted(scopes, fields.get("resource_metadata", ""), error, more)
+
+
+def scope_words(words: Iterable[str]) -> tuple[str, ...]:
+    """Those of `words` that can be scopes (RFC 6749 section 3.3), each once, and not too many."""
+    return tuple(dict.fromkeys(word for word in words if _SCOPE.fullmatch(word)))[:MOST_SCOPES]
 
 
 def _bearer_fields(header: str) -> dict[str, str]:

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from hel_tui.core.addresses import origin_of
 from hel_tui.core.mcp.auth.asking import OK, Asker, Refusal, Reply, foreign, shown
-from hel_tui.core.mcp.auth.challenges import Wanted
+from hel_tui.core.mcp.auth.challenges import Wanted, scope_words
 from hel_tui.core.mcp.auth.settings import OAuthSettings
 
 AUTHORIZATION_SERVERS = 3
@@ -120,7 +120,9 @@ def _read_resource(reply: Reply, server_url: str) -> _Resource:
     if not check_resource_allowed(requested_resource=mine, configured_resource=resource):
         raise Refusal(f"the metadata is for another server: {shown(resource)}, not {shown(mine)}")
     return _Resource(
-        _texts(reply.data, "authorization_servers"), _texts(reply.data, "scopes_supported"), resource
+        _texts(reply.data, "authorization_servers"),
+        scope_words(_texts(reply.data, "scopes_supported")),
+        resource,
     )
 
 

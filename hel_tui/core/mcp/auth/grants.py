@@ -24,6 +24,7 @@ from hel_tui.core.mcp.auth.asking import (
     foreign,
     shown,
 )
+from hel_tui.core.mcp.auth.challenges import scope_words
 from hel_tui.core.mcp.auth.discovery import FAILING, PASSING, AuthorizationServer
 from hel_tui.core.mcp.auth.registration import BASIC, DONE, POST, SIGNED, Registration
 from hel_tui.core.mcp.auth.settings import OAuthSettings
@@ -105,7 +106,7 @@ async def _tokens(client: Client, form: Form, scopes: tuple[str, ...], refresh: 
         raise Refusal(f"the token is of type {foreign(kind)}, which hel cannot use")
     if not _fits_a_header(reply.text("access_token")):
         raise Refusal("the token holds characters that no request can carry")
-    granted = tuple(dict.fromkeys(reply.text("scope").split())) or scopes
+    granted = scope_words(reply.text("scope").split()) or scopes
     life = _life(reply)
     return Tokens(
         reply.text("access_token"),

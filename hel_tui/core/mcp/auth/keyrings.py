@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeVar
 from hel_tui.core.threads import in_thread
 
 SERVICE = "hel-mcp"
-LIMIT = 15.0
+LIMIT = 60.0
 """Seconds a keyring may take, such as for asking the person to unlock it."""
 PIECE = 1_000
 """Characters in one entry: some keyrings hold little more than two thousand bytes."""

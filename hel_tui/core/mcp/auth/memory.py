@@ -8,10 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
+from typing import Literal
 
 from hel_tui.core.mcp.auth.settings import OAuthSettings
 from hel_tui.core.mcp.auth.tokens import Known, TokenStore
 from hel_tui.core.mcp.authorizing import Tell
+
+CaughtUp = Literal["same", "newer", "logged out"]
 
 
 class Memory:
@@ -26,30 +29,58 @@ class Memory:
         self._hide = hide
         self._tell = tell
         self._told = ""
+        """What was in the way of reading the store the last time."""
+        self._is_kept = False
+        """Whether the store had the tokens that are known."""
         self._known: Known | None = None
 
     async def known(self) -> Known:
         """What is known now."""
-        if self._known is None:
+        known = self._known
+        if known is None:
             stored = await self._stored()
-            if self._known is None:  # nobody learned more meanwhile
+            known = self._known or stored  # another may have learned more meanwhile
+            if known is stored:
                 self._learn(stored)
-                return stored
-        return self._known
+                self._is_kept = stored.tokens is not None
+        return known
 
     async def keep(self, known: Known, tell: Tell) -> None:
         """Know this from now on, in later runs too; `tell` hears when that did not work."""
         self._learn(known)
-        if problem := await self._store.save(self._key, known):
+        problem = await self._store.save(self._key, known)
+        self._is_kept = not problem
+        if problem:
             tell(f"the tokens hold for this run only: {problem}")
 
-    async def taken_over(self, used: str) -> bool:
-        """Learn what another hel got meanwhile. True when that is another token than the one `used`."""
+    async def amend(self, known: Known, tell: Tell) -> None:
+        """As `keep`, but what another hel did to the store meanwhile stays as it is there."""
         stored = await self._stored()
-        if stored.tokens is None or stored.tokens.access == used:
-            return False
+        if (
+            stored.tokens is not None
+            and known.tokens is not None
+            and stored.tokens.access == known.tokens.access
+        ):
+            await self.keep(known, tell)
+        else:
+            self._learn(known)
+
+    async def catch_up(self) -> CaughtUp:
+        """Learn what another hel did meanwhile: got newer tokens, or logged out."""
+        mine = (await self.known()).tokens
+        stored = await self._stored()
+        if stored.tokens is None:
+            if mine is None or not self._is_kept or self._told:
+                return "same"
+            self._learn(Known())
+            return "logged out"
+        if mine is not None and (
+            stored.tokens.access == mine.access or stored.tokens.obtained < mine.obtained
+        ):
+            return "same"
         self._learn(stored)
-        return True
+        self._is_kept = True
+        return "newer"
 
     async def forget(self) -> str:
         """Forget all. Returns a sentence when something is left, else empty."""

@@ -82,9 +82,12 @@ class Renewal:
     async def _renew(self, wanted: Wanted, refused: bool) -> str:
         known = await self._memory.known()
         async with self._memory.turn():
-            if await self._memory.taken_over(known.tokens.access if known.tokens else ""):
+            caught_up = await self._memory.catch_up()
+            if caught_up == "newer":
                 self._asker.tell("another hel has renewed the token")
                 return ""
+            if caught_up == "logged out":
+                return "another hel has logged out"
             try:
                 if self.by_itself:
                     known = await self._for_itself(known, wanted, refused)
@@ -137,7 +140,7 @@ class Renewal:
         if refusal.code != "invalid_grant" and registration is not None and registration.how == "dynamic":
             registration = None  # the authorization server has forgotten hel
         kept = replace(known, tokens=replace(known.tokens, refresh=""), registration=registration)
-        await self._memory.keep(kept, self._asker.tell)
+        await self._memory.amend(kept, self._asker.tell)
 
 
 def validity(tokens: Tokens, now: float) -> str:

@@ -109,3 +109,8 @@ def test_where_the_browser_is_sent_follows_the_entry() -> None:
 def test_a_redirect_to_elsewhere_is_refused(uri: str) -> None:
     with pytest.raises(Refusal):
         redirects_of(OAuthSettings(redirect_uri=uri))
+
+
+async def test_a_browser_that_asks_twice_sees_the_same_page(listener: Listener) -> None:
+    pages = [await browse(f"{listener.redirect}?state=right&code=x") for _ in range(2)]
+    assert [page.status_code for page in pages] == [200, 200]

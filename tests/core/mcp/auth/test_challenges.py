@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hel_tui.core.mcp.auth.challenges import read_challenge
+from hel_tui.core.mcp.auth.challenges import read_challenge, scope_words
 from hel_tui.core.mcp.authorizing import Challenge
 
 
@@ -60,3 +60,9 @@ def test_no_header_breaks_anything(header: str) -> None:
 @pytest.mark.parametrize("piece", ["a ", "a=", '"', "\\", 'a="', "a,", " ", "a b=c ", "a "])
 def test_a_long_header_is_read_at_once(piece: str) -> None:
     read_challenge(Challenge(401, "Bearer " + piece * 100_000))
+
+
+def test_what_can_be_no_scope_is_left_out() -> None:
+    words = ["read", 'a"b', "\x1b[2J", "sch\xf6n", "x" * 201, "read", "a:b/c?d=e", "\\"]
+    assert scope_words(words) == ("read", "a:b/c?d=e")
+    assert len(scope_words(str(number) for number in range(1000))) == 100

@@ -278,3 +278,32 @@ async def test_wrong_credentials_of_a_client_are_a_sentence(place: Place, tmp_pa
     assert await hel.request() == 401
     assert "invalid_client" in await hel.login()
     assert hel.person.questions == []
+
+
+async def test_after_another_hel_logged_out_the_tokens_do_not_come_back(hel: Hel, place: Place) -> None:
+    clock = HandClock()
+    first = await hel.again(clock=clock).logged_in()
+    second = hel.again(clock=clock)
+    assert await second.request() == 200
+    place.metadata = {"revocation_endpoint": None}
+    assert await first.auth.logout(first.told.append) == ""
+    clock.ahead = 4000
+    place.bank.end_all()
+    assert await second.request() == 401
+    assert await second.auth.headers() == {}
+    assert await hel.again(clock=clock).auth.headers() == {}
+    assert kinds(place) == ["authorization_code"]
+
+
+async def test_a_memory_that_cannot_be_written_does_not_bring_old_tokens_back(hel: Hel, place: Place) -> None:
+    clock = HandClock()
+    hel = await hel.again(clock=clock).logged_in()
+    kept = hel.folder / "tokens.toml"
+    old = kept.read_bytes()
+    clock.ahead = 4000
+    assert await hel.request() == 200
+    kept.write_bytes(old)
+    clock.ahead = 8000
+    assert await hel.request() == 200
+    assert kinds(place).count("refresh_token") == 2
+    assert hel.person.questions[1:] == []
