@@ -52,7 +52,7 @@ class LinkFailure(Exception):
 
 def network_fault(error: BaseException, target: Target, *, was_sent: bool) -> LinkFault:
     """The fault in an exception of the HTTP client. `was_sent`: some of the request may have left."""
-    if was_sent:
+    if was_sent and type(error).__name__ != "LocalProtocolError":  # raised before anything is written
         return LinkFault("lost", f"the connection to {target.host} ended before the answer{_cause(error)}")
     return LinkFault("unreachable", _unreachable(error, target))
 
@@ -78,7 +78,8 @@ def _unreachable(error: BaseException, target: Target) -> str:
     if name == "ProxyError":
         return f"{place} refused: {plain_line(str(error))[:100]}"
     if name in ("LocalProtocolError", "InvalidURL", "UnicodeEncodeError"):
-        return f"the request cannot be sent: {plain_line(str(error))[:100]}"
+        # its text would show the header, and with it perhaps a token
+        return f"the request cannot be sent: its headers are not what HTTP allows ({name})"
     return f"{target.host} cannot be reached{_cause(error)}{through}"
 
 

@@ -55,7 +55,7 @@ class SseLink:
         self._hooks = hooks or HttpHooks()
         self._sender = Sender(target, authorizer or NoAuthorizer(), self._hooks)
         self._endpoint_limit = endpoint_limit
-        self._outgoing = Outgoing()
+        self._outgoing = Outgoing(self._hooks.on_remark)
         self._intake: Intake | None = None
         self._endpoint = ""
         self._fault: LinkFault | None = None

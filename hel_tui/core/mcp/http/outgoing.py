@@ -7,7 +7,7 @@ among themselves run side by side. Not here: how one message is sent (posting, l
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from typing import Any
 
@@ -24,16 +24,23 @@ Work = Coroutine[Any, Any, None]
 class Outgoing:
     """All tasks of one link. Nothing of them is left after `end`."""
 
-    def __init__(self) -> None:
+    def __init__(self, on_bug: Callable[[str], None]) -> None:
+        """`on_bug` hears of work that failed in a way it should not have."""
+        self._on_bug = on_bug
         self._tasks: set[asyncio.Task[None]] = set()
         self._notes: list[asyncio.Task[None]] = []
         self._unsent: set[asyncio.Event] = set()
 
     def start(self, work: Work) -> asyncio.Task[None]:
         """Run `work` beside everything else."""
-        task = asyncio.create_task(work)
+        task = asyncio.create_task(self._guarded(work))
         self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+
+        def settled(_task: asyncio.Task[None]) -> None:
+            self._tasks.discard(task)
+            work.close()  # it may have been cancelled before it began
+
+        task.add_done_callback(settled)
         return task
 
     def request(self, work: Work, sent: asyncio.Event) -> asyncio.Task[None]:
@@ -44,7 +51,7 @@ class Outgoing:
         def settled(_task: asyncio.Task[None]) -> None:
             sent.set()
             self._unsent.discard(sent)
-            work.close()  # it may have been cancelled before it began
+            work.close()
 
         task.add_done_callback(settled)
         return task
@@ -70,6 +77,12 @@ class Outgoing:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _guarded(self, work: Work) -> None:
+        try:
+            await work
+        except Exception as error:
+            self._on_bug(f"a message was lost: hel failed at it ({type(error).__name__})")
 
     async def _request(self, work: Work, notes: list[asyncio.Task[None]]) -> None:
         if notes:

@@ -230,6 +230,8 @@ class Poster:
             return Failed(_with(fault, answered, page), lost_session=True, did_not_run=True)
         wants_login = status == 401 or (status == 403 and answered.headers.get("www-authenticate"))
         if seen.error is not None and b'"jsonrpc"' in page and not wants_login:
+            if status in _PASSING:
+                return Failed(status_fault(status, answered.headers, page), seen.line)
             return await self._hand_on(request, seen)
         if status in (401, 403):
             return Failed(login_fault(status, answered.headers, page, gave=answered.gave_credentials))

@@ -53,7 +53,7 @@ class StreamableLink:
         self._running = asyncio.Event()
         self._ending = asyncio.Event()
         self._end = "it was closed"
-        self._outgoing = Outgoing()
+        self._outgoing = Outgoing(self._hooks.on_remark)
         self._requests: dict[Id, asyncio.Task[None]] = {}
         self._listener: asyncio.Task[None] | None = None
 

@@ -31,7 +31,14 @@ close would be lost without need."""
 
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
-_KEEP_ALIVE_PROBES = (("TCP_KEEPIDLE", 30), ("TCP_KEEPALIVE", 30), ("TCP_KEEPINTVL", 10), ("TCP_KEEPCNT", 3))
+_TCP_OPTIONS = (
+    ("TCP_KEEPIDLE", 30),
+    ("TCP_KEEPALIVE", 30),  # the same on macOS
+    ("TCP_KEEPINTVL", 10),
+    ("TCP_KEEPCNT", 3),
+    ("TCP_USER_TIMEOUT", 30_000),
+)
+"""How long the system believes in a connection whose other side is gone: seconds, the last milliseconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +178,7 @@ def _socket_options() -> list[tuple[int, int, int]]:
     import socket
 
     options = [(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)]
-    for name, value in _KEEP_ALIVE_PROBES:
+    for name, value in _TCP_OPTIONS:
         number = getattr(socket, name, None)
         if number is not None:
             options.append((socket.IPPROTO_TCP, number, value))

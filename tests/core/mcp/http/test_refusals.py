@@ -51,6 +51,14 @@ async def test_a_gateway_that_is_down_is_asked_three_times_and_its_page_shortene
     assert len(site.received("POST", "tools/list")) == 3 and peer.waits == [0.5, 1.0]
 
 
+async def test_an_error_answer_under_a_status_that_passes_is_asked_again_and_then_told(bench: Bench) -> None:
+    peer, site = await bench.greeted("503")
+    assert (await peer.ask("tools/list")).error["message"] == "warming up"
+    assert len(site.received("POST", "tools/list")) == 3
+    assert (await peer.call()).error["message"] == "warming up"
+    assert len(site.received("POST", "tools/call")) == 1
+
+
 async def test_a_page_in_place_of_an_answer_is_told_as_text(bench: Bench) -> None:
     peer, _ = await bench.greeted("html")
     fault = await peer.call()
@@ -216,6 +224,15 @@ async def test_without_credentials_nothing_is_sent(bench: Bench) -> None:
     peer = bench.peer(site, None_([]))
     fault = await peer.ask("initialize", {})
     assert fault == LinkFault("login", "the helper failed (exit 1)")
+    assert site.received() == []
+
+
+async def test_a_token_that_cannot_be_sent_is_not_shown(bench: Bench) -> None:
+    site = bench.serve("ok")
+    peer = bench.peer(site, Credentials(["s3cret\nvalue"]))
+    fault = await peer.ask("initialize", {})
+    assert fault.kind == "unreachable" and "s3cret" not in repr(fault)
+    assert "its headers are not what HTTP allows" in fault.sentence
     assert site.received() == []
 
 

@@ -8,6 +8,7 @@ import json
 import pytest
 
 from hel_tui.core.mcp.http.outgoing import Outgoing
+from hel_tui.core.mcp.http.posting import Poster
 from hel_tui.core.mcp.link import LinkFault
 from hel_tui.core.mcp.messages import Answer
 from tests.core.mcp.http.driving import Bench, text_of, until
@@ -81,7 +82,7 @@ async def test_a_request_arrives_behind_the_notifications_before_it(bench: Bench
 
 
 async def test_a_notification_leaves_only_when_the_requests_before_it_have_left() -> None:
-    outgoing = Outgoing()
+    outgoing = Outgoing(print)
     left: list[str] = []
     sent, answered = asyncio.Event(), asyncio.Event()
 
@@ -229,5 +230,8 @@ async def test_a_bug_at_an_answer_fails_that_request(bench: Bench, monkeypatch: 
     with monkeypatch.context() as patch:
         patch.setattr("hel_tui.core.mcp.http.posting.look", broken)
         fault = await peer.ask("ping")
+        patch.setattr(Poster, "note", broken)
+        await peer.tell("notifications/x")
+        await until(lambda: "a message was lost: hel failed at it (KeyError)" in peer.remarks())
     assert isinstance(fault, LinkFault) and fault.sentence == "hel failed at its answer (KeyError)"
     assert isinstance(await peer.ask("ping"), Answer)
