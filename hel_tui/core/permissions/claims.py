@@ -48,6 +48,14 @@ class Claimed(Protocol):
     @property
     def headers(self) -> tuple[tuple[str, str], ...]: ...
     @property
+    def headers_helper(self) -> str: ...
+    @property
+    def insecure(self) -> bool: ...
+    @property
+    def ca(self) -> str: ...
+    @property
+    def sampling(self) -> bool: ...
+    @property
     def enabled(self) -> bool: ...
     @property
     def trust_annotations(self) -> bool: ...
@@ -68,16 +76,19 @@ def claim(entry: Claimed, project: Path, environ: Mapping[str, str]) -> tuple[Se
     def fill(text: str) -> str:
         return expand(text, environ)[0]
 
-    unfilled = Unfilled(" ".join((entry.command, *entry.args, entry.cwd, *dict(entry.env).values())), environ)
+    texts = (*_program(entry), entry.url, entry.ca, entry.cwd, *dict(entry.env).values())
+    unfilled = Unfilled(" ".join(texts), environ)
     cwd = start_folder(fill(entry.cwd), entry.default_cwd, environ)
     env = tuple((name, fill(value)) for name, value in entry.env)
-    if entry.url:
-        risks, programs, resolved = url_risks(fill(entry.url)), {}, ""
-    else:
-        command, args = expand_home(fill(entry.command), environ), tuple(fill(arg) for arg in entry.args)
+    written = _program(entry)
+    risks: tuple[str, ...] = url_risks(fill(entry.url)) if entry.url else ()
+    programs: dict[str, str] = {}
+    resolved = ""
+    if written:
+        command, args = expand_home(fill(written[0]), environ), tuple(fill(arg) for arg in written[1:])
         resolved = find_program(command, cwd, search_path({**environ, **dict(env)}))
         programs = program_hashes(resolved or command, args, cwd, project)
-        risks = command_risks(command, args, env, cwd, project)
+        risks += command_risks(command, args, env, cwd, project)
     risks = (*_liberties(entry), *map(unfilled, risks))
     if project == Path(os.path.realpath(expand_home("~", environ))):
         risks = ("this is your home folder, not a project: its file is not part of a repository", *risks)
@@ -85,11 +96,11 @@ def claim(entry: Claimed, project: Path, environ: Mapping[str, str]) -> tuple[Se
         entry.name,
         entry.scope,
         str(entry.file),
-        redact_shapes(entry.url) if entry.url else shlex.join(shown_words((entry.command, *entry.args))),
+        _line(entry, written),
         unfilled(resolved),
-        "" if entry.url else unfilled(str(cwd)),
+        unfilled(str(cwd)) if written else "",
         (
-            *((name, shown_variable(name, value, (entry.command, *entry.args))) for name, value in entry.env),
+            *((name, shown_variable(name, value, written)) for name, value in entry.env),
             *((name, mask_value(value)) for name, value in entry.headers),
         ),
         risks,
@@ -97,8 +108,34 @@ def claim(entry: Claimed, project: Path, environ: Mapping[str, str]) -> tuple[Se
     return shown, {unfilled(path): digest for path, digest in programs.items()}
 
 
+def _program(entry: Claimed) -> tuple[str, ...]:
+    """The program the entry has run: the server itself, or what makes the headers of a remote one."""
+    if not entry.url:
+        return (entry.command, *entry.args)
+    try:
+        return tuple(shlex.split(entry.headers_helper))
+    except ValueError:  # it cannot be run as it is; shown all the same
+        return (entry.headers_helper,)
+
+
+def _line(entry: Claimed, written: tuple[str, ...]) -> str:
+    line = shlex.join(shown_words(written)) if written else ""
+    if not entry.url:
+        return line
+    url = redact_shapes(entry.url)
+    return f"{url}\nheadersHelper: {line}" if line else url
+
+
 def _liberties(entry: Claimed) -> Iterator[str]:
     """Say what the file lets the server do beyond being started."""
+    if entry.url and entry.headers_helper:
+        yield "headersHelper: a program of this machine is run to make its headers"
+    if entry.url and entry.insecure:
+        yield "insecure: whoever stands between you and the server can read and change everything"
+    if entry.url and entry.ca:
+        yield f"ca: trusts the certificates in {redact_shapes(entry.ca)}"
+    if entry.sampling:
+        yield "sampling: it may ask your model, each time after your word"
     if entry.trust_annotations:
         yield "trust_annotations: what it calls read-only runs unasked, even at access level read-only"
     if entry.always_load:
@@ -117,9 +154,11 @@ def _shown(entry: Claimed, key: str, value: Any) -> Any:
             return value
         case "args":
             return shown_words((entry.command, *entry.args))[1:]
+        case "headersHelper" if isinstance(value, str):
+            return shlex.join(shown_words(_program(entry))) if entry.url else redact_shapes(value)
         case "env" if isinstance(value, dict):
             written = dict(entry.env)
-            words = (entry.command, *entry.args)
+            words = _program(entry)
             return {name: shown_variable(name, written.get(name, ""), words) for name in value}
         case _:
             return _masked(value)

@@ -102,6 +102,23 @@ def test_a_url_is_shown_whole_with_its_password_masked(project: Project) -> None
     assert claim.env == (("Authorization", "••••••"),) and "not encrypted" in claim.risks[0]
 
 
+def test_a_program_that_makes_headers_is_shown_like_a_server(project: Project) -> None:
+    helper = "python srv.py --token=verysecret"
+    project.write(
+        s={"url": "https://x.example/", "headersHelper": helper, "insecure": True, "sampling": True}
+    )
+    (claim,) = project.review().claims
+    first, second = claim.command_line.splitlines()
+    assert first == "https://x.example/"
+    assert second.startswith("headersHelper: python srv.py --token=") and "verysecret" not in second
+    assert claim.resolved and claim.cwd == str(project.folder)
+    assert [risk.partition(":")[0] for risk in claim.risks][:3] == ["headersHelper", "insecure", "sampling"]
+    assert project.store.remember(project.review(), ["s"]) == ""
+    assert names(project.review().trusted) == ["s"]
+    (project.folder / "srv.py").write_text("two")
+    assert project.review().program_changes == (("s", ("srv.py",)),)
+
+
 def test_what_is_remembered_is_not_asked_again_and_the_record_is_private(project: Project) -> None:
     project.trust()
     review = project.review()
