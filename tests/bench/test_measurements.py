@@ -7,6 +7,7 @@ from importlib import import_module
 import pytest
 
 from tests.bench.figures import Figure, percentile, table
+from tests.bench.fuzz import fuzz
 from tests.bench.run import NAMES
 
 
@@ -27,3 +28,10 @@ def test_a_ratio_is_of_pairs_and_noise_is_that_of_the_ratios():
 def test_a_percentile_is_one_of_the_values():
     assert percentile([3.0, 1.0, 2.0], 0.5) == 2.0
     assert percentile([1.0, 2.0], 0.95) == 2.0
+
+
+def test_bent_frames_neither_crash_nor_hang_a_connection():
+    report = fuzz(20_000, seed=5)
+    assert (report.frames, report.crashes, report.hangs) == (20_000, [], 0)
+    assert report.counts["calls: answered"] > 200 and report.counts["noise"] > 2_000
+    assert report.grown < 64
