@@ -83,9 +83,10 @@ class Calls:
 
     def _judge(self, fault: CallFault) -> None:
         if fault.kind == "login":
-            self._on_login(fault.sentence)
+            self._on_login("a call was refused for want of a login")
         if fault.kind not in ("timeout", "lost", "unreachable"):
-            self._recovered()
+            if fault.kind != "login":
+                self._recovered()
             return
         now = self._clock.monotonic()
         self._breaker.failed(now)
@@ -95,7 +96,9 @@ class Calls:
             )
 
     def _recovered(self) -> None:
-        if self._breaker.failures and self._status.phase == "degraded":
+        if self._status.phase == "needs login" or (
+            self._breaker.failures and self._status.phase == "degraded"
+        ):
             self._status.enter("ready")
         self._breaker.answered()
 

@@ -80,7 +80,7 @@ class Connection:
         self._probe_timeout = probe_timeout
         self._wire = Wire(link, wire_hooks, serving.methods())
         self._requests = Requests(entry, self._wire, serving, link.how_it_ended)
-        serving.paused = self._requests.deadlines.paused
+        serving.paused = self._requests.paused
         serving.current = self._requests.current
         self._notes = Notes(hooks.on_log, hooks.on_dropped, hooks.on_updated, wire_hooks.on_stray)
         wire_hooks.on_note = self._notes.take

@@ -65,6 +65,11 @@ class Deadlines:
             finally:
                 self._open.discard(deadline)
 
+    @property
+    def is_paused(self) -> bool:
+        """True while a person is asked."""
+        return self._asking > 0
+
     @contextlib.contextmanager
     def paused(self) -> Iterator[None]:
         """While this is entered a person is asked something on behalf of the server."""

@@ -7,7 +7,9 @@ asked. Imports the SDK: import late. Not here: which server is ready (calling), 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+import contextlib
+import time
+from collections.abc import Awaitable, Callable, Iterator
 
 from hel_tui.core.mcp.client import MCPError, Session
 from hel_tui.core.mcp.deadline import Deadlines
@@ -67,6 +69,17 @@ class Requests:
     def current(self) -> str:
         """The tool whose call a request of the server may be about; empty when there are several or none."""
         return next(iter(self._running.values())) if len(self._running) == 1 else ""
+
+    @contextlib.contextmanager
+    def paused(self) -> Iterator[None]:
+        """While this is entered a person is asked on behalf of the server: no time runs."""
+        began = None if self.deadlines.is_paused else time.monotonic()
+        try:
+            with self.deadlines.paused():
+                yield
+        finally:
+            if began is not None:
+                self._wire.waited += time.monotonic() - began
 
     @property
     def is_busy(self) -> bool:

@@ -91,13 +91,15 @@ class Wire:
     """Set when the link is gone: nothing will come any more."""
     progress: dict[str | int, ProgressFn] = field(default_factory=dict)
     """Who listens to which progress token."""
+    waited: float = 0.0
+    """Seconds in all that the server waited for a person: no part of anything's latency."""
     heard: float = 0.0
     """When the server last sent a message (time.monotonic)."""
     _inbound: MemoryObjectSendStream[SessionMessage | Exception] = field(init=False)
     _outbound: MemoryObjectReceiveStream[SessionMessage] = field(init=False)
     _replies: MemoryObjectSendStream[SessionMessage] = field(init=False)
     _pending: dict[Id, float] = field(default_factory=dict)
-    """Requests that were sent and not answered: when each was sent."""
+    """Requests that were sent and not answered: when each was sent, waiting for a person taken off."""
     _asked: dict[Id, asyncio.Task[None]] = field(default_factory=dict)
     """Requests of the server that are being served."""
 
@@ -176,7 +178,7 @@ class Wire:
             which = "without an id" if answer.id is None else f"with the unknown id {answer.id!r:.60}"
             self.hooks.on_stray(f"an answer {which} was dropped ({len(self._pending)} waiting)")
             return
-        self.hooks.on_latency(time.monotonic() - sent)
+        self.hooks.on_latency(time.monotonic() - self.waited - sent)
         reply: JSONRPCMessage
         if answer.error is None:
             reply = JSONRPCResponse(jsonrpc="2.0", id=key, result=answer.result)
@@ -262,7 +264,7 @@ class Wire:
 
     def _note_sent(self, message: JSONRPCMessage) -> None:
         if isinstance(message, JSONRPCRequest):
-            self._pending[coerce_id(message.id)] = time.monotonic()
+            self._pending[coerce_id(message.id)] = time.monotonic() - self.waited
         elif isinstance(message, JSONRPCNotification) and message.method == "notifications/cancelled":
             self._pending.pop((message.params or {}).get("requestId", ""), None)
 
