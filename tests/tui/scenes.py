@@ -154,7 +154,7 @@ SAMPLING = p.SamplingQuestion(
     model="deepseek/deepseek-chat",
     max_tokens=200,
     tools=("fetch_comment",),
-    limits="4,096 tokens, 30 s, 10 a minute, 5 rounds",
+    limits="at most 200 tokens, 30 s, 10 a minute, 5 rounds",
     tool="summarise",
 )
 

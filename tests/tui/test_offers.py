@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hel_tui.core import protocol as p
+from hel_tui.tui.screens.resources import ViewerScreen
 from tests.tui import scenes
 from tests.tui.driving import Driver, opened
 from tests.tui.fake_core import FakeCore
@@ -99,6 +100,14 @@ async def test_a_resource_that_cannot_be_read_says_why():
         await d.put(p.ResourceRead(*GUIDE, problem="notes says: no such note."))
         await d.until(lambda: "no such note" in screen_text(d.app))
         assert d.core.sent(p.Attach) == []
+
+
+async def test_an_answer_that_comes_before_the_view_is_drawn_is_shown():
+    async with opened(core()) as d:
+        view = ViewerScreen(d.app.main.offers, *GUIDE)
+        view.got(p.ResourceRead(*GUIDE))
+        d.app.push_screen(view)
+        await d.until(lambda: "one thought" in screen_text(d.app))
 
 
 async def test_the_keys_of_the_view():

@@ -37,10 +37,8 @@ class SamplingDialog(Dialog):
         if q.tool:
             lines.append(fact("sampling.tool", q.tool))
         lines.append(fact("sampling.model", q.model or t("sampling.no_model")))
-        limits = [q.limits] if q.limits else []
-        limits += [t("sampling.max_tokens", n=q.max_tokens)] if q.max_tokens else []
-        if limits:
-            lines.append(fact("sampling.limits", " · ".join(limits)))
+        if limits := q.limits or (q.max_tokens and t("sampling.max_tokens", n=q.max_tokens)):
+            lines.append(fact("sampling.limits", limits))
         if q.tools:
             lines += [[], [(t("sampling.tools"), "strong")]]
             lines += [line for tool in q.tools for line in framed(one_line(tool))]

@@ -143,6 +143,7 @@ class ViewerScreen(ModalScreen[str]):
         self.offers, self.server, self.uri, self.title_name = offers, server, uri, name
         self.contents: tuple[p.ResourceContent, ...] = ()
         self.view = RowsView()
+        self.view.show(lambda width: wrap([(t("resource.reading"), MUTED)], width))
         self.state = Caption()
 
     def compose(self) -> ComposeResult:
@@ -159,7 +160,6 @@ class ViewerScreen(ModalScreen[str]):
         return [(f" {t('resources.from')} ", LABEL), (server, "accent"), (f"  {uri}", "muted")]
 
     def on_mount(self) -> None:
-        self.view.show(lambda width: wrap([(t("resource.reading"), MUTED)], width))
         self.tell()
 
     def tell(self) -> None:

@@ -70,7 +70,7 @@ ENGLISH: dict[str, str] = {
     "waiting.more": "(+{n})",
     "waiting.open": "{key} opens it",
     # prompt
-    "prompt.placeholder": "ask, /command, !shell",
+    "prompt.placeholder": "ask, /command, @resource, !shell",
     "prompt.pasted": "[pasted {size}]",
     "find.count": "{n} found",
     "find.conversation": "search the conversation",

@@ -62,7 +62,7 @@ KOREAN: dict[str, str] = {
     "waiting.leftovers": "이전에 시작한 서버 {n}개가 아직 실행 중",
     "waiting.more": "(+{n})",
     "waiting.open": "{key} 열기",
-    "prompt.placeholder": "질문, /명령, !셸",
+    "prompt.placeholder": "질문, /명령, @리소스, !셸",
     "prompt.pasted": "[붙여넣음 {size}]",
     "find.count": "{n}개 찾음",
     "find.conversation": "대화에서 찾기",

@@ -27,8 +27,9 @@ class RowsView(ScrollView, can_focus=False):
     def show(self, layout: Callable[[int], list[Line]]) -> None:
         """Show other rows, from the top."""
         self._layout_rows, self._width = layout, -1
-        self._lay_out()
-        self.scroll_home(animate=False, immediate=True, force=True)
+        if self.is_mounted:
+            self._lay_out()
+            self.scroll_home(animate=False, immediate=True, force=True)
 
     def _lay_out(self) -> None:
         width = self.scrollable_content_region.width
