@@ -279,11 +279,11 @@ class Fuzz:
         """Call, whatever comes of it. The last one loses patience every second time."""
         while True:
             calling = asyncio.create_task(self._call())
-            if number == CALLERS - 1 and self._calls[number] % 2:
-                for _ in range(self._calls[number] % 40):
-                    await asyncio.sleep(0)
-                calling.cancel()
             try:
+                if number == CALLERS - 1 and self._calls[number] % 2:
+                    for _ in range(self._calls[number] % 40):
+                        await asyncio.sleep(0)
+                    calling.cancel()
                 await asyncio.wait({calling})
             finally:
                 calling.cancel()
