@@ -18,7 +18,7 @@ from hel_tui.core.mcp.clock import Clock
 from hel_tui.core.protocol import Closing, ServerChanged
 from hel_tui.core.store.redact import Redactor
 from hel_tui.core.vocabulary import Invocation
-from tests.core.mcp.conftest import runs, until
+from tests.core.mcp.conftest import LIMIT, runs, until
 
 
 class HandClock(Clock):
@@ -131,7 +131,10 @@ async def test_a_server_that_exits_at_once_is_explained(bench: Any) -> None:
     assert failure.resolved == sys.executable
 
 
-async def test_notices_of_failed_starts_come_in_name_order(bench: Any) -> None:
+async def test_notices_of_failed_starts_come_in_name_order(
+    bench: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hel_tui.core.mcp.host.HOLD", LIMIT)
     bench.host.start(
         [
             bench.entry("lists:new-version", "a"),
