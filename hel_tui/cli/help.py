@@ -13,6 +13,7 @@ from hel_tui.cli.common import Exit
 
 TOPICS = {
     "servers": "where servers are configured, and every key of an entry",
+    "resources": "what servers list to be read, and prompts they prepare",
     "trust": "what is asked before a project's servers run",
     "permissions": "access levels and rules",
     "models": "choosing a model and where its key comes from",
