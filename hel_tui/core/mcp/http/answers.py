@@ -6,9 +6,11 @@ just one request mean that request. Not here: what messages mean (messages, wire
 
 from __future__ import annotations
 
+import codecs
 import json
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 
 from hel_tui.core.mcp.http.faults import speaks_of_lost_session
@@ -93,3 +95,12 @@ def _tells(head: bytes, request: Id) -> bool:
     if flat is None or not re.match(rb'\s*"(?:result|error)"\s*:', head[flat.end() :]):
         return False
     return re.search(rb'"id"\s*:\s*"?' + wanted + rb'"?\s*,', flat[0]) is not None
+
+
+def as_utf8(data: bytes, content_type: str) -> bytes:
+    """The bytes in UTF-8, if the content type names one of the other usual charsets; without a BOM."""
+    charset = content_type.lower().partition("charset=")[2].split(";")[0].strip(" \"'")
+    if charset.startswith(("utf-16", "utf-32", "iso-8859-1", "windows-125")):
+        with suppress(LookupError):
+            data = data.decode(charset, "replace").encode("utf-8", "replace")
+    return data.removeprefix(codecs.BOM_UTF8)

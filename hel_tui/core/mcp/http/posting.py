@@ -6,13 +6,12 @@ Not here: the order of messages and the end of the link (streamable), streams th
 from __future__ import annotations
 
 import asyncio
-import codecs
 from collections.abc import Awaitable, Callable
-from contextlib import aclosing, suppress
+from contextlib import aclosing
 from dataclasses import dataclass
 
 from hel_tui.core.mcp.framing import MAX_LINE
-from hel_tui.core.mcp.http.answers import Look, look
+from hel_tui.core.mcp.http.answers import Look, as_utf8, look
 from hel_tui.core.mcp.http.faults import (
     LinkFailure,
     login_fault,
@@ -303,15 +302,6 @@ class Poster:
         fault = LinkFault("expired", sentence, told, failed.fault.status if failed is not None else 0)
         self.on_expired(fault)
         return fault
-
-
-def as_utf8(data: bytes, content_type: str) -> bytes:
-    """The bytes in UTF-8, if the content type names one of the other usual charsets; without a BOM."""
-    charset = content_type.lower().partition("charset=")[2].split(";")[0].strip(" \"'")
-    if charset.startswith(("utf-16", "utf-32", "iso-8859-1", "windows-125")):
-        with suppress(LookupError):
-            data = data.decode(charset, "replace").encode("utf-8", "replace")
-    return data.removeprefix(codecs.BOM_UTF8)
 
 
 def _with(fault: LinkFault, answered: Answered, page: bytes) -> LinkFault:
