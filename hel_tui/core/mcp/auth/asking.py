@@ -117,11 +117,11 @@ class Asker:
         return await self._send("GET", url, headers=said)
 
     async def post_form(self, url: str, form: Form, headers: Mapping[str, str]) -> Reply:
-        """Post a form; redirects are not followed. Raises Refusal, Unreachable."""
+        """Post a form; redirects that keep it are followed within its origin. Raises Refusal, Unreachable."""
         return await self._post(url, {"data": dict(form), "headers": dict(headers)})
 
     async def post_json(self, url: str, data: Mapping[str, Any]) -> Reply:
-        """Post a JSON object; redirects are not followed. Raises as `post_form`."""
+        """Post a JSON object, as `post_form`."""
         return await self._post(url, {"json": dict(data)})
 
     async def challenge(self, url: str) -> Challenge:
@@ -173,7 +173,7 @@ class Asker:
         for _ in range(REDIRECTS + 1):
             async with client.stream(method, url, follow_redirects=False, **request) as response:
                 following = response.next_request
-                if following is None or method != "GET":
+                if following is None or following.method != method:
                     return response.status_code, await _body(response)
                 place = str(following.url)
                 if self.problem(place) or origin_of(place) != origin_of(url):

@@ -228,7 +228,24 @@ async def test_a_redirect_in_a_circle_ends(hel: Hel, place: Place) -> None:
     assert len(place.asked(f"{PRM}/mcp")) == 4
 
 
-async def test_a_token_request_is_never_redirected(hel: Hel, place: Place) -> None:
+async def test_a_document_far_too_large_is_not_read(hel: Hel, place: Place) -> None:
+    place.metadata = {"op_policy_uri": "x" * 300_000}
+    assert "no usable metadata" in await refused_login(hel)
+
+
+async def test_a_request_with_a_body_is_redirected_only_where_the_body_goes_along(
+    tmp_path: Path,
+) -> None:
+    for status, works in ((307, True), (308, True), (302, False), (303, False)):
+        with Place() as place:
+            place.metadata = {"registration_endpoint": f"{place.origin}/register/"}
+            place.answers["/register/"] = RedirectResponse("/register", status)
+            hel = Hel(place.mcp, tmp_path / str(status))
+            assert await hel.request() == 401
+            assert (await hel.login() == "") is works
+
+
+async def test_a_token_request_goes_to_no_other_place(hel: Hel, place: Place) -> None:
     with Place() as other:
         place.answers["/token"] = RedirectResponse(f"{other.origin}/token", 307)
         assert await hel.request() == 401

@@ -13,7 +13,7 @@ from starlette.responses import JSONResponse, Response
 from hel_tui.core.mcp.auth.settings import OAuthSettings
 from hel_tui.core.mcp.authorizing import Challenge
 from tests.core.mcp.auth.conftest import LIMIT, HandClock, Hel
-from tests.fixtures.authserver.bank import Client
+from tests.fixtures.authserver.bank import Bank, Client
 from tests.fixtures.authserver.place import Place
 
 
@@ -65,18 +65,12 @@ async def test_rotated_refresh_tokens_are_kept(hel: Hel, place: Place) -> None:
 
 async def test_a_refresh_token_that_is_not_rotated_stays(tmp_path: Path) -> None:
     clock = HandClock()
-    with Place() as place:
-        place.bank.refreshing = True
+    with Place(bank=Bank(rotating=False)) as place:
         hel = await Hel(place.mcp, tmp_path, clock=clock).logged_in()
-        place.bank.refreshing = False
-        for token in place.bank.tokens:
-            token.refresh_good = True
-        old = place.bank.tokens[0]
-        clock.ahead = 4000
-        assert await hel.request() == 200
-        old.refresh_good = True
-        clock.ahead = 8000
-        assert await hel.request() == 200
+        for ahead in (4000, 8000):
+            clock.ahead = ahead
+            assert await hel.request() == 200
+        assert len({one.fields["refresh_token"] for one in place.asked("/token")[1:]}) == 1
 
 
 async def test_many_requests_at_once_renew_once(hel: Hel, place: Place) -> None:
