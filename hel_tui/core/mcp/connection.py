@@ -72,6 +72,7 @@ class Connection:
         wire_hooks: WireHooks,
         *,
         probe_timeout: float = PROBE_TIMEOUT,
+        refreshes: bool = True,
     ) -> None:
         self._entry = entry
         self._link = link
@@ -86,7 +87,7 @@ class Connection:
         wire_hooks.on_note = self._notes.take
         self._session: Session | None = None
         self._hello: Hello | None = None
-        self._lists = Lists(entry, hooks, lambda: self.is_lost)
+        self._lists = Lists(entry, hooks, lambda: self.is_lost, refreshes=refreshes)
         self._notes.on_change = self._lists.on_change
         self._listening: Listening | None = None
         self._pulse = Pulse(

@@ -60,7 +60,8 @@ class ServerEntry:
     elicitation: bool = True
     sampling: bool = False
     utility_tools: bool = False
-    on_list_changed: OnListChanged = "refresh"
+    on_list_changed: OnListChanged | None = None
+    """None leaves it to the settings."""
     protocol: Protocol = "auto"
     log_level: LogLevel | None = None
     headers_helper: str = ""

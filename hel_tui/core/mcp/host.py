@@ -17,7 +17,7 @@ from hel_tui.core.mcp.asking import Ask, Helpers, Sample, nobody
 from hel_tui.core.mcp.binary import ResultFiles
 from hel_tui.core.mcp.catalogue import Catalogue
 from hel_tui.core.mcp.clock import Clock
-from hel_tui.core.mcp.entries import ServerEntry
+from hel_tui.core.mcp.entries import OnListChanged, ServerEntry
 from hel_tui.core.mcp.faults import CallFault
 from hel_tui.core.mcp.leftovers import Leftover, RunRecord, end_leftovers, find_leftovers
 from hel_tui.core.mcp.life import Ground
@@ -55,6 +55,7 @@ class Host:
         ask: Ask = nobody,
         sample: Callable[[], Sample | None] = lambda: None,
         answerable: bool = False,
+        on_list_changed: OnListChanged = "refresh",
         probe_timeout: float = PROBE_TIMEOUT,
         grace: float = GRACE,
     ) -> None:
@@ -85,6 +86,7 @@ class Host:
             helpers=self._helpers,
             roots=lambda: self._roots,
             logins=self.logins,
+            on_list_changed=on_list_changed,
             grace=grace,
         )
         self._supervisors: dict[str, Supervisor] = {}

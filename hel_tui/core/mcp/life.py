@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from hel_tui.core.guard import Guard
 from hel_tui.core.mcp.asking import Helpers
 from hel_tui.core.mcp.clock import Clock
-from hel_tui.core.mcp.entries import Address, ServerEntry, Unset
+from hel_tui.core.mcp.entries import Address, OnListChanged, ServerEntry, Unset
 from hel_tui.core.mcp.faults import ServerFault
 from hel_tui.core.mcp.leftovers import RunRecord
 from hel_tui.core.mcp.logins import Logins
@@ -63,6 +63,7 @@ class Ground:
     """The folders servers may take for the person's work."""
     logins: Logins
     """Who is authorized where."""
+    on_list_changed: OnListChanged = "refresh"
     grace: float = GRACE
 
     def keyring(self, name: str) -> str | None:
@@ -167,7 +168,13 @@ class Life(ABC):
             on_latency=self.hooks.on_latency,
         )
         connection = self.connection = Connection(
-            self.entry, link, serving, hooks, wire_hooks, probe_timeout=self.ground.probe_timeout
+            self.entry,
+            link,
+            serving,
+            hooks,
+            wire_hooks,
+            probe_timeout=self.ground.probe_timeout,
+            refreshes=(self.entry.on_list_changed or self.ground.on_list_changed) == "refresh",
         )
         try:
             await connection.live(skip_probe=skip_probe)

@@ -51,7 +51,10 @@ class ListHooks(Protocol):
 class Lists:
     """The lists of one connection. Each reading replaces the one before as a whole, or not at all."""
 
-    def __init__(self, entry: ServerEntry, hooks: ListHooks, is_lost: Callable[[], bool]) -> None:
+    def __init__(
+        self, entry: ServerEntry, hooks: ListHooks, is_lost: Callable[[], bool], *, refreshes: bool
+    ) -> None:
+        """`refreshes`: a tool list that changed is read again."""
         self._entry = entry
         self._hooks = hooks
         self._is_lost = is_lost
@@ -62,7 +65,7 @@ class Lists:
         self._prompts = Changes(self._prompts_again, self._offer_failed)
         self._has_resources = False
         """The resource lists were read once: from then on they are kept current."""
-        self._refreshes = entry.on_list_changed == "refresh"
+        self._refreshes = refreshes
 
     @property
     def on_change(self) -> Mapping[str, Callable[[], None]]:

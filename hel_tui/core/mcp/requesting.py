@@ -121,6 +121,8 @@ class Requests:
                 except asyncio.CancelledError:
                     is_hard = deadline.is_hard
                     raise
+                finally:  # here: the deadline does not outlive this block
+                    self._wire.progress.pop(token, None)
         except asyncio.CancelledError:
             if len(self._running) == 1:
                 self._serving.drop()
@@ -132,7 +134,6 @@ class Requests:
         except MCPError as error:
             raise await self._fault(error, what) from error
         finally:
-            self._wire.progress.pop(token, None)
             self._running.pop(token, None)
             report.close()
 

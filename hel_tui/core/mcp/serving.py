@@ -131,7 +131,10 @@ class Serving:
         if not wanted or not self.entry.elicitation:
             return False
         for one in wanted:
-            answer = await self._elicit({**one, "mode": "url"}, tool)
+            try:
+                answer = await self._elicit({**one, "mode": "url"}, tool)
+            except AskRefused:  # no URL a person could be shown; they were told
+                return False
             if answer.get("action") != "accept":
                 return False
         return True

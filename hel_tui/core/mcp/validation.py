@@ -128,7 +128,7 @@ def judge(name: str, raw: Any, scope: Scope, file: Path, default_cwd: Path) -> J
         enabled=enabled,
         include=include,
         exclude=exclude,
-        on_list_changed=_word(raw, "on_list_changed", OnListChanged, "refresh"),
+        on_list_changed=_word(raw, "on_list_changed", OnListChanged, None),
         protocol=_word(raw, "protocol", Protocol, "auto"),
         log_level=_word(raw, "log_level", LogLevel, None),
         headers_helper=_text(raw, "headersHelper"),

@@ -100,6 +100,7 @@ def assemble(
         ask=desk.ask,
         sample=lambda: sample,
         answerable=options.answerable,
+        on_list_changed=loaded.settings.on_list_changed,
     )
     policy = Policy.load(
         places,

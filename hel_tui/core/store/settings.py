@@ -20,7 +20,7 @@ from hel_tui.core.store.toml import BadToml, parse_toml
 from hel_tui.core.values import dataclass
 
 SettingsScope = Literal["user", "project"]
-LATER = ("loading", "naming", "on_list_changed")
+LATER = ("loading", "naming")
 """Names kept for settings that this version does not have."""
 _NAMED = 10
 """Unknown keys that are named; more are counted."""
@@ -45,6 +45,8 @@ class Settings:
     """Tokens the list of unloaded tools may take in the system prompt."""
     network: bool = True
     """Whether sandboxed commands reach the network."""
+    on_list_changed: Literal["refresh", "ignore"] = "refresh"
+    """What a server's word that its tools changed leads to, where its entry does not say."""
     vision: bool | None = None
     """Whether the model takes images; None leaves it to its name and its endpoint."""
 
@@ -123,6 +125,7 @@ _TIGHTENS: dict[str, Callable[[Any, Any], bool]] = {
     "access": lambda value, now: ACCESS_LEVELS.index(value) <= ACCESS_LEVELS.index(now),
     "max_steps": lambda value, now: value <= now,
     "network": lambda value, _now: not value,
+    "on_list_changed": lambda value, _now: value == "ignore",
     "vision": lambda value, _now: not value,
     "tools": lambda _value, _now: True,
 }
@@ -283,5 +286,6 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "theme": _text,
     "inventory_budget": _positive,
     "network": _flag,
+    "on_list_changed": _one_of("refresh", "ignore"),
     "vision": _flag,
 }

@@ -72,7 +72,7 @@ def test_unknown_keys_make_one_note_with_what_was_meant(tmp_path: Path, places: 
     assert loaded.settings.theme == "x"
 
 
-@pytest.mark.parametrize("line", ['loading = "eager"', 'naming = "hash"', 'on_list_changed = "ignore"'])
+@pytest.mark.parametrize("line", ['loading = "eager"', 'naming = "hash"'])
 def test_a_setting_that_this_version_does_not_have_is_said_to_do_nothing(
     tmp_path: Path, places: Places, line: str
 ) -> None:
