@@ -14,7 +14,7 @@ from hel_tui.cli import streams
 FAILED = 1
 COMMANDS = {
     "run": "answer one prompt without a screen",
-    "mcp": "list servers, approve what a project wants to run, list and call tools",
+    "mcp": "list servers, approve what a project wants to run, call tools, log in",
     "demo": "lay out the sample project and open it with a scripted model",
     "help": "longer texts on a topic",
 }
