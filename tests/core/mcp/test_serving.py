@@ -228,6 +228,26 @@ async def test_a_call_that_needs_a_web_page_first_asks_and_says_to_call_again(be
     assert bench.methods().count("tools/call") == 1
 
 
+async def test_a_call_that_needs_what_is_no_web_page_fails_with_a_sentence(bench: Any) -> None:
+    person = Person()
+    bench.options = {"ask": person, "answerable": True}
+    await bench.start("asks:url-first")
+    outcome = await bench.call(text="javascript:alert(1)")
+    assert outcome.failed and "did not go there" in outcome.text
+    assert not person.asked
+
+
+async def test_progress_behind_the_end_of_a_call_is_nothing_to_stumble_over(bench: Any) -> None:
+    async def ask(_question: Any) -> Any:
+        await until(lambda: "that was all" in bench.log())
+        return FormAnswer("decline")
+
+    bench.options = {"ask": ask, "answerable": True}
+    await bench.start("asks:url-first")
+    assert (await bench.call()).failed
+    assert "hel failed" not in bench.log()
+
+
 # ------------------------------------------------------------------- sampling
 
 
