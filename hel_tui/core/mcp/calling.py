@@ -37,6 +37,8 @@ class Calls:
         self._status = status
         self._clock = clock
         self._breaker = Breaker()
+        self._troubled = False
+        """A call came to nothing in a way that says something about the server."""
         self._life: Life | None = None
         self._looked = 0.0
         self._looking: asyncio.Task[None] | None = None
@@ -83,12 +85,14 @@ class Calls:
 
     def _judge(self, fault: CallFault) -> None:
         if fault.kind == "login":
-            self._on_login("a call was refused for want of a login")
+            self._troubled = True
+            self._on_login("it refused a call for want of credentials")
         if fault.kind not in ("timeout", "lost", "unreachable"):
             if fault.kind != "login":
                 self._recovered()
             return
         now = self._clock.monotonic()
+        self._troubled = True
         self._breaker.failed(now)
         if self._breaker.is_open(now) and self._status.phase == "ready":
             self._status.enter(
@@ -96,10 +100,9 @@ class Calls:
             )
 
     def _recovered(self) -> None:
-        if self._status.phase == "needs login" or (
-            self._breaker.failures and self._status.phase == "degraded"
-        ):
+        if self._status.phase in ("degraded", "needs login") and self._troubled:
             self._status.enter("ready")
+        self._troubled = False
         self._breaker.answered()
 
     def _why_not(self) -> str:

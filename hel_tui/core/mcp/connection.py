@@ -303,6 +303,10 @@ class Connection:
         """The machine slept, or the network changed: make sure of the server before the next request."""
         self._pulse.doubt(before_next=True)
 
+    def suspect(self) -> None:
+        """Something failed that should not: find out whether the server is still there."""
+        self._pulse.doubt()
+
     async def _ping(self) -> None:
         """Any answer will do. Raises Unreachable when the server cannot be asked."""
         session, hello = self._session, self._hello

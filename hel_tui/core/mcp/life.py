@@ -105,6 +105,8 @@ class Life(ABC):
     first_line: int = 0
     """Where in the log this life begins."""
     noise: list[str] = field(default_factory=list)
+    can_log_in: bool = False
+    """A login of the person may help where credentials are refused."""
     _unwanted: str | None = None
     """Why it is to end; None while it is wanted, "" when that is no failure."""
 

@@ -6,8 +6,7 @@ backwards compatibility). Not here: requests and streams (http), authorization (
 
 from __future__ import annotations
 
-import asyncio
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,7 +33,8 @@ class RemoteLife(Life):
 
     address: Address | None = None
     _link: Link | None = None
-    _given_up: asyncio.Event = field(default_factory=asyncio.Event)
+    _left: str = ""
+    """How the connection ended."""
 
     async def _live(self) -> None:
         found = await self.ground.address_of(self.entry)
@@ -48,6 +48,10 @@ class RemoteLife(Life):
         self.log.remark(f"connecting to {self._shown()}")
         try:
             await self._talk(target, authorizer)
+        except ServerFault as fault:
+            if fault.needs_login and not self.can_log_in:  # what it was given is refused: no login can help
+                fault.needs_login, fault.lasting = False, True
+            raise
         finally:
             self._link = None
             self.hooks.on_lost()
@@ -107,6 +111,7 @@ class RemoteLife(Life):
         self._link = link
         ignores = self.ground.verdicts.ignores_probe(self.entry.definition)
         await self._converse(link, skip_probe=ignores)
+        self._left = await link.how_it_ended()
 
     # ---------------------------------------------------------------------- links
 
@@ -123,7 +128,9 @@ class RemoteLife(Life):
     def _http_hooks(self) -> Any:
         from hel_tui.core.mcp.http.sending import HttpHooks
 
-        return HttpHooks(on_session_renewed=self._renewed, on_remark=self.log.remark)
+        return HttpHooks(
+            on_session_renewed=self._renewed, on_unreachable=self._suspect, on_remark=self.log.remark
+        )
 
     async def _authorizer(self, target: Target, address: Address) -> Authorizer:
         """Who gives credentials: a command, nobody where a header does already or OAuth is off, or OAuth."""
@@ -140,7 +147,14 @@ class RemoteLife(Life):
         is_static = any(name.lower() == "authorization" for name, _ in target.headers)
         if is_static or self.entry.oauth is False:
             return NoAuthorizer()
+        self.can_log_in = True
         return await self.ground.logins.of(self.entry, address)
+
+    def _suspect(self, sentence: str) -> None:
+        """It could not be reached: find out for how long."""
+        self.log.remark(sentence)
+        if self.connection is not None:
+            self.connection.suspect()
 
     def _renewed(self) -> None:
         self.log.remark("its session had expired; a new one was begun")
@@ -150,7 +164,7 @@ class RemoteLife(Life):
     # ------------------------------------------------------------------------ end
 
     def _end_fault(self) -> ServerFault:
-        return ServerFault("run", "the connection ended")
+        return ServerFault("run", self._left or "the connection ended")
 
     async def _cut(self) -> None:
         if self._link is not None:

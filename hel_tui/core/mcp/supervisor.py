@@ -332,8 +332,8 @@ class Supervisor:
             self._reports.relisted(self._reports.offer(listing, life.entry, self._call))
 
     def _wants_login(self, why: str) -> None:
-        if self._is_live():
-            self.status.enter("needs login", why)
+        if self._is_live() and self._life is not None:
+            self.status.enter("needs login" if self._life.can_log_in else "degraded", why)
 
     def _settle(self) -> None:
         if not self.settled.is_set():

@@ -142,6 +142,7 @@ async def test_a_refused_header_of_the_entry_is_no_reason_for_a_login(
 ) -> None:
     await connect("401", headers=(("Authorization", "Bearer wrong-value"),))
     status = hosting.status()
+    assert status.phase == "failed"
     assert "did not accept the credentials it was given" in status.reason
     assert "wrong-value" not in hosting.log()
 
@@ -167,6 +168,19 @@ async def test_a_server_that_was_started_again_meanwhile_goes_on_working(
     site.stop()
     outcome = await hosting.call()
     assert outcome.failed
+    site.start()
+    await until(lambda: hosting.status().phase == "ready")
+    assert not (await hosting.call()).failed
+
+
+async def test_a_server_that_goes_away_while_nothing_is_asked_is_shown_so_until_it_is_back(
+    hosting: Hosting, connect: Open
+) -> None:
+    site = await connect("sse")
+    await until(lambda: site.received("GET"))
+    site.stop()
+    await until(lambda: hosting.status().phase == "degraded")
+    assert hosting.host.catalogue.rows()
     site.start()
     await until(lambda: hosting.status().phase == "ready")
     assert not (await hosting.call()).failed
