@@ -46,6 +46,9 @@ PICTURES = (
     "failed",
     "small",
     "korean",
+    "form",
+    "resources",
+    "login",
     *(f"theme-{name}" for name in THEMES),
 )
 """Every picture, by the name of its file without `.svg`."""
@@ -67,6 +70,65 @@ if "WEATHER_KEY" not in os.environ:
 """
 """A server that ends before it has said a word."""
 
+NOTES = """\
+from typing import Annotated, Literal
+
+from mcp.server import MCPServer
+from mcp.server.mcpserver import Context
+from pydantic import BaseModel, Field
+
+notes = MCPServer("notes")
+
+
+class Ticket(BaseModel):
+    title: Annotated[str, Field(title="Title", description="One line that says what is wrong.")]
+    machines: Annotated[int, Field(title="Machines concerned", ge=1, le=500)] = 3
+    urgent: Annotated[bool, Field(title="Urgent")] = True
+    kind: Annotated[Literal["bug", "question", "idea"], Field(title="Kind")] = "bug"
+
+
+@notes.tool()
+async def file_ticket(ctx: Context) -> str:
+    answer = await ctx.elicit("To file the ticket I need a few facts. The whole team will see them.", Ticket)
+    return answer.action
+
+
+@notes.resource("note://guide.md", title="Guide", mime_type="text/markdown", description="How to write one.")
+def guide() -> str:
+    return "# Guide\\n\\nWrite **short** notes."
+
+
+@notes.resource("note://shape.json", title="Shape", mime_type="application/json", description="What it has.")
+def shape() -> str:
+    return '{"title": "text", "tags": ["text"]}'
+
+
+@notes.resource("note://days/{day}", title="A day", mime_type="text/plain", description="One day's notes.")
+def day(day: str) -> str:
+    return day
+
+
+notes.run()
+"""
+"""A server that has resources and asks its person."""
+
+LOGIN = p.LoginQuestion(
+    "login",
+    "tracker",
+    "https://login.example.com/authorize?response_type=code&client_id=hel-4711&code_challenge=E9Melhoa2OwvFrEMTJguCHa"
+    "oeK1t8URWbuGJSstw-cM&code_challenge_method=S256&redirect_uri=http%3A%2F%2F127.0.0.1%3A41001%2Fcallback"
+    "&scope=issues%3Aread&resource=https%3A%2F%2Ftracker.example.com%2Fmcp",
+    "https://login.example.com",
+    "http://127.0.0.1:41001/callback",
+    ("issues:read",),
+    (
+        "tracker.example.com asks for a login",
+        "login.example.com logs people in for it",
+        "registered hel there",
+    ),
+)
+"""A login as the core asks for it: no authorization server is run for a picture."""
+
 
 # ------------------------------------------------------------ the same every time
 
@@ -76,13 +138,16 @@ class Still:
 
     def __init__(self, core: Runtime, home: Path) -> None:
         self._core = core
+        self.more: list[p.Event] = []
+        """Events that are not the core's."""
         self._paths = {str(home): HOME, sys.executable: "/usr/bin/python3"}
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._core, name)
 
     def drain(self) -> list[p.Event]:
-        return [self.still(event) for event in self._core.drain()]
+        more, self.more = self.more, []
+        return [self.still(event) for event in [*self._core.drain(), *more]]
 
     def tools(self) -> tuple[p.ToolRow, ...]:
         return self.still(self._core.tools())
@@ -300,6 +365,39 @@ async def failed(wanted: frozenset[str]) -> None:
         person.shoot("failed")
 
 
+async def asked(wanted: frozenset[str]) -> None:
+    """A server that asks for a form and has resources, and a login."""
+
+    def lay_notes(project: Path) -> None:
+        (project / ".hel" / "mcp" / "notes.py").write_text(NOTES)
+        config = project / ".hel" / "mcp.json"
+        servers = json.loads(config.read_text())
+        entry = {"command": sys.executable, "args": [".hel/mcp/notes.py"], "protocol": "handshake"}
+        servers["servers"]["notes"] = entry
+        config.write_text(json.dumps(servers, indent=2))
+
+    async with opened(wanted, lay_more=lay_notes) as person:
+        await person.decide("y")
+        await person.ready(2)
+        await person.pilot.press("f5")
+        await person.until(lambda: person.state.listed, "the lists")
+        await person.pilot.press("down")
+        await person.rest(0.3)
+        person.shoot("resources")
+        await person.pilot.press("escape")
+        await person.say("/call notes.file_ticket")
+        await person.decide("y")
+        await person.dialog()
+        await person.pilot.press(*"The disk of web-3 is full", "tab", "tab")
+        await person.rest(0.3)
+        person.shoot("form")
+        await person.pilot.press("ctrl+c")
+        await person.done()
+        cast("Still", person.app.core).more.append(p.Asked(LOGIN))
+        await person.dialog()
+        person.shoot("login")
+
+
 async def small(wanted: frozenset[str]) -> None:
     """The smallest terminal."""
     async with opened(wanted, size=(80, 24)) as person:
@@ -322,7 +420,8 @@ WALKS: dict[Callable[[frozenset[str]], Coroutine[Any, Any, None]], frozenset[str
     failed: frozenset({"failed"}),
     small: frozenset({"small"}),
     korean: frozenset({"korean"}),
-    walk: frozenset(PICTURES) - {"failed", "small", "korean"},
+    asked: frozenset({"form", "resources", "login"}),
+    walk: frozenset(PICTURES) - {"failed", "small", "korean", "form", "resources", "login"},
 }
 
 

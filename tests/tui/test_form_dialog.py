@@ -145,7 +145,7 @@ async def test_fifty_fields_fit_the_smallest_terminal_and_must_have_been_seen():
     async with opened(size=(80, 24)) as d:
         await d.ask(form(*fields))
         assert "Field number 0" in screen_text(d.app) and "Field number 49" not in screen_text(d.app)
-        assert "scroll to the end" in screen_text(d.app)
+        assert "go on to the last field" in screen_text(d.app)
         await to_choices(d)
         await d.decide("y")
         assert d.core.answers() == []

@@ -65,6 +65,14 @@ async def test_decisions(size, name):
         same_as_kept(f"{name}-{tag(size)}", screen_text(d.app))
 
 
+@pytest.mark.parametrize("name", ["form", "url", "sampling", "login"])
+async def test_what_servers_ask_in_korean(name, monkeypatch):
+    monkeypatch.setenv("HEL_LANG", "ko")
+    async with opened(scenes.busy_core(), size=(80, 24)) as d:
+        await d.ask(QUESTIONS[name])
+        same_as_kept(f"{name}-ko-80x24", screen_text(d.app))
+
+
 @pytest.mark.parametrize("size", SIZES, ids=tag)
 async def test_the_sheet_of_a_failed_server(size):
     async with opened(scenes.busy_core(), size=size) as d:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from hel_tui.core import protocol as p
 from hel_tui.tui import slash
 from hel_tui.tui.slash import Mistake, Shell, Slash, parse, parse_call
 
@@ -71,6 +72,50 @@ def test_arguments_are_completed_and_those_before_are_kept():
     assert offered("/access a") == ["/access auto"]
     assert offered("/load srv.one tw") == ["/load srv.one srv.two "]
     assert offered('/call srv.one {"a') == []
+
+
+FIELDS = (p.FormField("note", "text", required=True), p.FormField("style", "text"))
+SUMMARY = p.PromptRow("notes", "summary", "mcp__Notes__summary", "Summary", fields=FIELDS)
+ONE = p.PromptRow("notes", "one", "mcp__Notes__one", fields=FIELDS[:1])
+PROMPTS = (SUMMARY, ONE)
+
+
+@pytest.mark.parametrize(
+    ("line", "prompt", "given"),
+    [
+        ("/mcp__Notes__summary", SUMMARY, ()),
+        ("/MCP__notes__Summary note=a", SUMMARY, (("note", "a"),)),
+        ("/mcp__Notes__summary note='a b' style=", SUMMARY, (("note", "a b"), ("style", ""))),
+        ("/mcp__Notes__summary note=a=b", SUMMARY, (("note", "a=b"),)),
+        ("/mcp__Notes__one what it's called", ONE, (("note", "what it's called"),)),
+        ("/mcp__Notes__one note=x", ONE, (("note", "x"),)),
+    ],
+)
+def test_a_prompt_is_read_with_its_arguments(line, prompt, given):
+    assert slash.parse(line, PROMPTS) == slash.UsePrompt(prompt, given)
+
+
+@pytest.mark.parametrize(
+    "line", ["/mcp__Notes__summary a", "/mcp__Notes__summary x=1", "/mcp__Notes__summary note='a"]
+)
+def test_arguments_of_a_prompt_that_are_not_clear_are_a_mistake(line):
+    assert isinstance(slash.parse(line, PROMPTS), slash.Mistake)
+
+
+def test_prompts_and_the_names_of_their_arguments_are_completed():
+    def shown(line: str) -> list[str]:
+        return [one.insert for one in slash.candidates(line, lambda _takes: [], PROMPTS)]
+
+    assert shown("/summ") == ["/mcp__Notes__summary"]
+    assert shown("/mcp__Notes__summary st") == ["/mcp__Notes__summary style="]
+    assert shown("/mcp__Notes__summary note=a no") == []
+    assert shown("/mcp__Notes__summary ") == []
+
+
+def test_a_log_level_is_completed_after_its_server():
+    known = {"log server": [("notes", "ready")], "log level": [("debug", ""), ("info", "")]}
+    found = slash.candidates("/loglevel notes de", lambda takes: known.get(takes, []))
+    assert [one.insert for one in found] == ["/loglevel notes debug"]
 
 
 def test_every_command_has_words_and_code():

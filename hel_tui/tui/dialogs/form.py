@@ -70,7 +70,7 @@ class FieldsDialog(Dialog):
         return []
 
     def on_mount(self) -> None:
-        self.bar.locked = t("dialog.scroll_first")
+        self.bar.locked = t("form.scroll_first")
         self.call_after_refresh(self.fit)
         self.call_after_refresh(self._drawn)
         if first := self.fields.beside(None, 1):
