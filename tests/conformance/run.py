@@ -27,15 +27,15 @@ REVISIONS = ("2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28")
 TIMEOUT = 60
 
 LEFT_OUT = {
-    "auth/dpop": "an extension hel does not have",
-    "auth/dpop-nonce": "an extension hel does not have",
-    "auth/wif-jwt-bearer": "an extension hel does not have",
-    "auth/enterprise-managed-authorization": "an extension hel does not have",
-    "auth/cross-app-access-complete-flow": "an extension hel does not have",
-    "sep-2640-client-no-prefetch": "an extension hel does not have",
-    "sep-2640-client-verify-digest": "an extension hel does not have",
-    "sep-2640-client-verify-size": "an extension hel does not have",
-    "sep-2640-client-verify-frontmatter": "an extension hel does not have",
+    "auth/dpop": "marked as an extension by the suite",
+    "auth/dpop-nonce": "marked as an extension by the suite",
+    "auth/wif-jwt-bearer": "marked as an extension by the suite",
+    "auth/enterprise-managed-authorization": "marked as an extension by the suite",
+    "auth/cross-app-access-complete-flow": "marked as an extension by the suite",
+    "sep-2640-client-no-prefetch": "marked as an extension by the suite",
+    "sep-2640-client-verify-digest": "marked as an extension by the suite",
+    "sep-2640-client-verify-size": "marked as an extension by the suite",
+    "sep-2640-client-verify-frontmatter": "marked as an extension by the suite",
 }
 ROOT = Path(__file__).parents[2]
 _LISTED = re.compile(r"^ {2}- (\S+)(?: \[([^\]]*)\])?$")
