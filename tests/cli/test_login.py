@@ -69,14 +69,13 @@ def test_without_a_terminal_the_browser_can_still_come_back(file: Path, env: dic
     threading.Timer(LIMIT, process.kill).start()
     told = ""
     assert process.stderr is not None
-    while not (url := url_in(told)):
+    while "in a terminal, where you can paste" not in told:
         line = process.stderr.readline()
         assert line, told
         told += line
-    assert browse(url).status_code == 200
+    assert browse(url_in(told)).status_code == 200
     out, rest = process.communicate(timeout=LIMIT)
     assert (process.returncode, out) == (0, "Logged in at shop: ready, 1 tools.\n"), told + rest
-    assert "in a terminal, where you can paste" in told + rest
     assert "Opening" not in told
     assert hel("mcp", "tools", "shop", "--mcp-config", str(file), env=env, cwd=file.parent).status == 0
 
@@ -87,8 +86,12 @@ def test_in_a_terminal_the_address_may_be_pasted(file: Path, env: dict[str, str]
         terminal.wait("press Enter|and press Enter")
         end = end_of(url_in(terminal.text))
         padding = "&padding=" + "x" * 6000  # more than a line of a terminal holds
-        terminal.press(end + padding + "\n")
+        terminal.press("not this", "\x7f" * 8, "nor that one\r")
+        terminal.wait("Please paste again")
+        assert "\nnor that one\n" in terminal.text
+        terminal.press(end + padding + "\r")
         terminal.wait("Logged in at shop: ready, 1 tools")
+        assert end[:60] not in terminal.text
         assert terminal.process.wait(LIMIT) == 0
     assert len(place.bank.tokens) == 1
 

@@ -10,7 +10,7 @@ import os
 import sys
 import termios
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from hel_tui.core.protocol import Answer, LoginAnswer, LoginQuestion, NotAnswered, Question
 from hel_tui.core.threads import in_thread
@@ -20,7 +20,9 @@ PATIENCE = 300.0
 """Seconds the browser has when no terminal is there to give the login up."""
 LONGEST = 20_000
 """Characters of a paste."""
-_ERASE, _END = ("\x7f", "\b"), "\x04"
+ECHOED = 40
+"""Characters of it that are shown."""
+_ERASE, _ENTER = "\x7f\b", "\r\n\x04"
 
 
 def can_open_browser(environ: Mapping[str, str], platform: str = sys.platform) -> bool:
@@ -49,13 +51,11 @@ class Person:
             self._shown = question.url
             await self._show(question)
         if self._is_there:
-            with _unlimited_lines() as read:
-                return LoginAnswer(await read)
-        try:
+            with _long_line() as line:
+                return LoginAnswer(await line)
+        with suppress(TimeoutError):
             async with asyncio.timeout(PATIENCE):
                 await asyncio.Event().wait()
-        except TimeoutError:
-            pass
         return NotAnswered("the browser did not come back")
 
     async def _show(self, question: LoginQuestion) -> None:
@@ -89,36 +89,58 @@ def _say(text: str) -> None:
     sys.stderr.flush()
 
 
+class _Line:
+    """One line as it is typed or pasted. Only its beginning is echoed: a paste holds a code."""
+
+    def __init__(self, done: asyncio.Future[str]) -> None:
+        self._done = done
+        self._typed: list[str] = []
+
+    def take(self, characters: str) -> None:
+        """Take what came; the line is done with Enter, Ctrl+D or the end of the input."""
+        for character in characters:
+            if self._done.done():
+                return
+            if character in _ENTER or len(self._typed) >= LONGEST:
+                _echo("\n")
+                self._done.set_result("".join(self._typed))
+            elif character in _ERASE:
+                if self._typed and len(self._typed) <= ECHOED:
+                    _echo("\b \b")
+                del self._typed[-1:]
+            elif character.isprintable():
+                self._typed.append(character)
+                if len(self._typed) <= ECHOED:
+                    _echo(character if len(self._typed) < ECHOED else "…")
+
+
+def _echo(text: str) -> None:
+    sys.stderr.write(text)
+    sys.stderr.flush()
+
+
 @contextmanager
-def _unlimited_lines() -> Iterator[asyncio.Future[str]]:
-    """A line typed or pasted, of any length: terminals otherwise keep 1,024 to 4,096 characters of one."""
+def _long_line() -> Iterator[asyncio.Future[str]]:
+    """A line from the terminal, of any length: by itself it keeps only 1,024 to 4,096 characters of one."""
     loop = asyncio.get_running_loop()
-    line: asyncio.Future[str] = loop.create_future()
+    done: asyncio.Future[str] = loop.create_future()
+    line = _Line(done)
     terminal = sys.stdin.fileno()
     before = termios.tcgetattr(terminal)
-    open_ended = termios.tcgetattr(terminal)
-    open_ended[3] &= ~termios.ICANON
-    typed: list[str] = []
+    raw = termios.tcgetattr(terminal)
+    raw[3] &= ~(termios.ICANON | termios.ECHO)
 
     def read() -> None:
         try:
-            data = os.read(terminal, LONGEST).decode("utf-8", "replace")
+            data = os.read(terminal, LONGEST)
         except OSError:
-            data = ""
-        for character in data or _END:
-            if character in "\r\n" or character == _END or len(typed) > LONGEST:
-                if not line.done():
-                    line.set_result("".join(typed))
-                return
-            if character in _ERASE:
-                del typed[-1:]
-            else:
-                typed.append(character)
+            data = b""
+        line.take(data.decode("utf-8", "replace") or "\n")
 
-    termios.tcsetattr(terminal, termios.TCSADRAIN, open_ended)
+    termios.tcsetattr(terminal, termios.TCSADRAIN, raw)
     loop.add_reader(terminal, read)
     try:
-        yield line
+        yield done
     finally:
         loop.remove_reader(terminal)
         termios.tcsetattr(terminal, termios.TCSADRAIN, before)

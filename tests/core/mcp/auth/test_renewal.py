@@ -232,6 +232,7 @@ async def test_a_client_of_its_own_needs_no_person(place: Place, tmp_path: Path,
 
 
 @pytest.mark.parametrize("kind", ["rsa", "ec", "ed25519"])
+@pytest.mark.filterwarnings("ignore:EdDSA is deprecated")
 async def test_a_client_may_sign_for_itself(place: Place, tmp_path: Path, kind: str) -> None:
     from cryptography.hazmat.primitives import serialization as form
     from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
