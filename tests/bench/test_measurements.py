@@ -9,6 +9,7 @@ import pytest
 from tests.bench.figures import Figure, percentile, table
 from tests.bench.fuzz import fuzz
 from tests.bench.run import NAMES
+from tests.bench.soak import soak
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -35,3 +36,15 @@ def test_bent_frames_neither_crash_nor_hang_a_connection():
     assert (report.frames, report.crashes, report.hangs) == (20_000, [], 0)
     assert report.counts["calls: answered"] > 200 and report.counts["noise"] > 2_000
     assert report.grown < 64
+
+
+def test_shaky_servers_cost_no_call_leave_nothing_behind_and_are_shown_as_they_are():
+    found = soak(10 / 60, servers=6, seed=4, every=0.5, rest=3.0)
+    assert found.problems == [] and found.orphans == 0
+    counts = found.counts
+    assert counts["calls"] == sum(counts[f"calls {how}"] for how in ("ok", "failed", "refused", "cancelled"))
+    assert counts["calls ok"] > 12 and counts["turns done"] > 5
+    before, after = found.calm
+    assert after.descriptors <= before.descriptors + 4
+    assert after.threads <= before.threads + 3
+    assert after.tasks <= before.tasks + 6
