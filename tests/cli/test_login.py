@@ -66,7 +66,9 @@ def test_without_a_terminal_the_browser_can_still_come_back(file: Path, env: dic
         stderr=subprocess.PIPE,
         text=True,
     )
-    threading.Timer(LIMIT, process.kill).start()
+    watchdog = threading.Timer(LIMIT, process.kill)
+    watchdog.daemon = True
+    watchdog.start()
     told = ""
     assert process.stderr is not None
     while "in a terminal, where you can paste" not in told:

@@ -36,6 +36,13 @@ class Refusal(Exception):
     """The authorization cannot go on. The text is hel's sentence, without a full stop."""
 
 
+HINTS = {
+    "invalid_scope": "; `oauth.scopes` of the entry may name others",
+    "invalid_target": "; `oauth.resource` of the entry may name another, or none",
+}
+"""What a person can do about errors of an authorization server."""
+
+
 class Unreachable(Refusal):
     """It was not refused: nobody answered, or the answer was an error of the other side that may pass."""
 

@@ -90,7 +90,6 @@ class Consent:
                 return flow.code_of(attempt, listener.answer.result())
             if not isinstance(answer, LoginAnswer) or not answer.pasted.strip():
                 raise GivenUp("the login was given up")
-            self.hide(answer.pasted.strip())
             try:
                 return flow.code_in(attempt, answer.pasted)
             except flow.NotOurs as why:

@@ -78,7 +78,7 @@ async def discover(
     """
     from mcp.shared.auth_utils import resource_url_from_server_url
 
-    metadata, closed = await _resource(asker, server_url, wanted)
+    metadata, closed = await _resource(asker, server_url, wanted, settings)
     resource = metadata.resource or resource_url_from_server_url(server_url)
     if settings.resource is not None:
         resource = settings.resource
@@ -92,7 +92,9 @@ async def discover(
     return Found(server, resource, metadata.scopes)
 
 
-async def _resource(asker: Asker, server_url: str, wanted: Wanted) -> tuple[_Resource, bool]:
+async def _resource(
+    asker: Asker, server_url: str, wanted: Wanted, settings: OAuthSettings
+) -> tuple[_Resource, bool]:
     """The resource's metadata, and whether some place for it asks for authorization itself."""
     from mcp.client.auth.utils import build_protected_resource_metadata_discovery_urls
 
@@ -107,18 +109,24 @@ async def _resource(asker: Asker, server_url: str, wanted: Wanted) -> tuple[_Res
         if reply.status >= FAILING or reply.status == PASSING:
             raise Refusal(f"{shown(url)} answered with HTTP {reply.status}: try again later")
         if reply.status == OK and reply.data is not None and reply.text("resource"):
-            return _read_resource(reply, server_url), closed
+            return _read_resource(reply, server_url, settings), closed
     asker.tell("the server has no metadata about its authorization")
     return _Resource(), closed
 
 
-def _read_resource(reply: Reply, server_url: str) -> _Resource:
+def _read_resource(reply: Reply, server_url: str, settings: OAuthSettings) -> _Resource:
     from mcp.shared.auth_utils import check_resource_allowed, resource_url_from_server_url
 
     resource = reply.text("resource")
     mine = resource_url_from_server_url(server_url)
-    if not check_resource_allowed(requested_resource=mine, configured_resource=resource):
-        raise Refusal(f"the metadata is for another server: {shown(resource)}, not {shown(mine)}")
+    meant = resource == settings.resource or check_resource_allowed(
+        requested_resource=mine, configured_resource=resource
+    )
+    if not meant:
+        raise Refusal(
+            f"the metadata is for another server: {shown(resource)}, not {shown(mine)}; if that is right, "
+            "name it in `oauth.resource` of the entry"
+        )
     return _Resource(
         _texts(reply.data, "authorization_servers"),
         scope_words(_texts(reply.data, "scopes_supported")),
@@ -159,6 +167,7 @@ async def _at_issuer(asker: Asker, issuer: str) -> AuthorizationServer:
         if not issuers_match(server.issuer, issuer):
             raise Refusal(
                 f"the authorization server calls itself {shown(server.issuer)}, but was named {shown(issuer)}"
+                "; if that is right, name its metadata in `oauth.authServerMetadataUrl` of the entry"
             )
         return server
     said = ", ".join(str(status) for status in dict.fromkeys(statuses))

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
-from hel_tui.core.mcp.auth.asking import Refusal, foreign, shown
+from hel_tui.core.mcp.auth.asking import HINTS, Refusal, foreign, shown
 from hel_tui.core.mcp.auth.challenges import Wanted
 from hel_tui.core.mcp.auth.discovery import AuthorizationServer, Found
 from hel_tui.core.mcp.auth.settings import OAuthSettings
@@ -123,7 +123,7 @@ def code_of(attempt: Attempt, fields: Mapping[str, str]) -> str:
         said = foreign(": ".join(filter(None, (error, fields.get("error_description", "")))))
         if error == "access_denied":
             raise Refusal(f"access was not given ({said})")
-        raise Refusal(f"the authorization server refused: {said}")
+        raise Refusal(f"the authorization server refused: {said}{HINTS.get(error, '')}")
     if not fields.get("code"):
         raise Refusal("the answer holds no code")
     return fields["code"]

@@ -14,6 +14,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from hel_tui.core.mcp.auth.asking import (
+    HINTS,
     OK,
     Asker,
     Form,
@@ -139,7 +140,7 @@ def _refused(client: Client, reply: Reply) -> Refusal:
     said = foreign(": ".join(filter(None, (code, reply.text("error_description")))))
     if not code:
         return Refusal(f"{where} gave no token (HTTP {reply.status}{', ' + said if said else ''})")
-    return OAuthError(f"{where} gave no token: {said}", code)
+    return OAuthError(f"{where} gave no token: {said}{HINTS.get(code, '')}", code)
 
 
 def _authenticated(client: Client, form: Form) -> tuple[Form, dict[str, str]]:

@@ -101,6 +101,20 @@ async def test_metadata_for_another_server_is_refused(hel: Hel, place: Place) ->
     assert place.asked("/register") == []
 
 
+async def test_a_resource_that_the_entry_names_itself_is_believed(place: Place, tmp_path: Path) -> None:
+    place.prm = {"resource": "https://shop.example/v2"}
+    settings = OAuthSettings(callback_port=free_port(), resource="https://shop.example/v2")
+    await Hel(place.mcp, tmp_path, settings).logged_in()
+    assert place.bank.resources[0][1] == "https://shop.example/v2"
+
+
+async def test_an_empty_resource_of_the_entry_leaves_the_parameter_out(place: Place, tmp_path: Path) -> None:
+    settings = OAuthSettings(callback_port=free_port(), resource="")
+    hel = await Hel(place.mcp, tmp_path, settings).logged_in()
+    assert place.bank.resources[0][1] == ""
+    assert "resource" not in hel.person.questions[0].url
+
+
 async def test_metadata_for_the_whole_origin_is_good(hel: Hel, place: Place) -> None:
     place.prm = {"resource": place.origin}
     await hel.logged_in()

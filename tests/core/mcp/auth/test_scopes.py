@@ -85,6 +85,15 @@ async def test_scopes_that_are_never_enough_end_the_circle(hel: Hel, place: Plac
     assert len(hel.person.questions) == 4
 
 
+async def test_scopes_that_the_server_does_not_know_are_told_with_what_to_do(hel: Hel, place: Place) -> None:
+    place.challenge = {"scope": "magic"}
+    place.bank.scopes_supported = ["read"]
+    assert await hel.request() == 401
+    sentence = await hel.login()
+    assert "invalid_scope" in sentence
+    assert "`oauth.scopes`" in sentence
+
+
 async def test_a_plain_403_is_no_matter_of_tokens(hel: Hel, place: Place) -> None:
     await hel.logged_in()
     sent = await hel.auth.headers()
