@@ -27,7 +27,7 @@ def soak(minutes: float, servers: int, seed: int, every: float, rest: float = 15
     long what hel holds may take to become steady."""
     with (
         tempfile.TemporaryDirectory(prefix="hel-soak.") as folder,
-        Soak(Path(folder).resolve(), servers, seed, every) as one,
+        Soak(Path(folder).resolve(), servers, seed, every, rest) as one,
     ):
         return one.run(minutes * 60)
 
