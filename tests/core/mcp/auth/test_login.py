@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import logging
 from dataclasses import replace
 from pathlib import Path
 from urllib.parse import parse_qs, urlencode, urlsplit
@@ -46,7 +47,10 @@ async def test_each_step_is_told(hel: Hel, place: Place) -> None:
     assert "logged in, valid 60 min" in told
 
 
-async def test_no_token_code_verifier_or_secret_is_ever_told(hel: Hel, place: Place) -> None:
+async def test_no_token_code_verifier_or_secret_is_ever_told_or_logged(
+    hel: Hel, place: Place, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
     place.bank.registered_method = "client_secret_post"
     clock = HandClock()
     hel = hel.again(clock=clock)
@@ -54,7 +58,11 @@ async def test_no_token_code_verifier_or_secret_is_ever_told(hel: Hel, place: Pl
     clock.ahead = 4000
     assert await hel.request() == 200
     assert await hel.auth.logout(hel.told.append) == ""
-    told = "\n".join([*hel.told, *(step for one in hel.person.questions for step in one.steps)])
+    others = ("httpx", "httpcore", "authlib")  # browser and server; hel's are httpx2 and httpcore2
+    logged = [one.getMessage() for one in caplog.records if one.name.partition(".")[0] not in others]
+    assert any("/token" in line for line in logged)
+    steps = [step for one in hel.person.questions for step in one.steps]
+    told = "\n".join([*hel.told, *steps, *logged])
     secrets = {token.access for token in place.bank.tokens} | {token.refresh for token in place.bank.tokens}
     for request in place.asked("/token"):
         named = ("code", "code_verifier", "client_secret", "refresh_token")
