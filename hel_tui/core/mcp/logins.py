@@ -5,6 +5,8 @@ Light: OAuth itself (auth) is imported with the first remote server. Not here: d
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
     from hel_tui.core.mcp.auth.tokens import TokenStore
     from hel_tui.core.mcp.life import Ground
 
+RENEWAL_TIME = 5.0
+"""Seconds the end of hel waits for a token that is being renewed."""
 REFUSED_HEADER = "its entry gives an Authorization header of its own: hel starts no login there"
 
 
@@ -55,7 +59,6 @@ class Logins:
             return known[1]
         from hel_tui.core.mcp.auth.authorization import Authorization
         from hel_tui.core.mcp.auth.settings import InvalidSettings, read_settings
-        from hel_tui.core.mcp.auth.tokens import TokenStore
         from hel_tui.core.mcp.http.target import open_client, target_of
 
         try:
@@ -64,7 +67,7 @@ class Logins:
             raise ServerFault("find", str(problem), lasting=True) from problem
         self._hide(*settings.secrets)
         if self._store is None:
-            self._store = await in_thread(lambda: TokenStore(self._state_dir), "hel-tokens")
+            self._store = await in_thread(self._open_store, "hel-tokens")
         target = target_of(address.url)
         ca = Path(address.ca) if address.ca else None
 
@@ -84,6 +87,19 @@ class Logins:
         )
         self._known[entry.name] = (address, authorization)
         return authorization
+
+    def _open_store(self) -> TokenStore:
+        """The keyring is the person's; with HEL_HOME everything stays in that folder."""
+        from hel_tui.core.mcp.auth.tokens import TokenStore
+
+        return TokenStore(self._state_dir, keyring=not self._environ.get("HEL_HOME"))
+
+    async def aclose(self) -> None:
+        """Let renewals under way come to their end, for a while: a used refresh token must not be lost."""
+        renewing = [authorization.aclose() for _, authorization in self._known.values()]
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(RENEWAL_TIME):
+                await asyncio.gather(*renewing)
 
     def _step(self, server: str, line: str) -> None:
         self._emit(LoginStep(server, self._mask(line)))

@@ -170,13 +170,14 @@ class Sender:
             try:
                 gave = "authorization" in response.request.headers
                 answered = Answered(response, self.target, gave_credentials=gave)
-                if answered.status not in (401, 403) or is_last:
+                if answered.status not in (401, 403):
                     yield answered
                     return
                 page = await answered.page()
-                if (has_session and speaks_of_lost_session(page.decode("utf-8", "replace"))) or (
-                    not await self._authorizer.refused(_challenge(answered, page), given)
-                ):
+                of_session = has_session and speaks_of_lost_session(page.decode("utf-8", "replace"))
+                # Also the last refusal is heard: the next login asks for what it wants.
+                again = not of_session and await self._authorizer.refused(_challenge(answered, page), given)
+                if not again or is_last:
                     yield answered
                     return
             finally:
