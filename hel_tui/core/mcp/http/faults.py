@@ -189,7 +189,8 @@ def told_by(body: bytes, content_type: str) -> str:
     text = body[:_PAGE].decode("utf-8", "replace").strip()
     if text.startswith(("{", "[", '"')):
         with suppress(ValueError, RecursionError):
-            return plain_line(_message(json.loads(text)) or text)[:MOST_TOLD]
+            value = json.loads(text)
+            return plain_line(_message(value) or text)[:MOST_TOLD] if value else ""
     if "html" in content_type.lower() or text[:200].lower().startswith(("<!doctype html", "<html")):
         page = _Page()
         with suppress(AssertionError, ValueError):  # older parsers give up at broken declarations
