@@ -17,7 +17,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -231,7 +231,8 @@ class Soak:
         self._states: dict[str, p.ServerChanged] = {}
         self._open: dict[str, str] = {}
         """Calls that were started and have not ended: id -> state."""
-        self._ended: set[str] = set()
+        self._failed: deque[str] = deque(maxlen=KEPT)
+        """What the last failed calls said."""
         self._turns = 0
         self._false: dict[str, float] = {}
         """What is shown and is not so: since when."""
@@ -297,6 +298,8 @@ class Soak:
         """Without mishaps every server works, and so does every call; then see what hel holds."""
         self._calm.touch()
         self._send(p.NewSession())
+        self._take()
+        self._states.clear()  # only what is told from now on counts
         for name in self._names:
             self._send(p.RestartServer(name))
         self._until(self._all_ready, "all servers ready")
@@ -308,7 +311,9 @@ class Soak:
         self._turn(CALM)
         good = self.found.counts["calls ok"] - before["calls ok"]
         if good != len(self._names):
-            self.found.wrong(f"only {good} of {len(self._names)} calls worked in calm: {self._shown()}")
+            self.found.wrong(
+                f"only {good} of {len(self._names)} calls worked in calm: {list(self._failed)[good - len(self._names) :]}"
+            )
         self._send(p.NewSession())
         self.found.calm.append(self._steady())
 
@@ -372,6 +377,8 @@ class Soak:
                     self._open[event.call_id] = "started"
                 case p.CallChanged() if event.state in OVER:
                     count[f"calls {event.state}"] += 1
+                    if event.state != "ok":
+                        self._failed.append(event.preview)
                     if self._open.pop(event.call_id, None) is None:
                         self.found.wrong(f"call {event.call_id} ended twice or never began")
                     if not event.preview.strip():
