@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import time
+import tracemalloc
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -22,6 +24,31 @@ def lines(data: bytes, size: int = 7) -> list[bytes | TooLong]:
 def test_the_pieces_in_which_bytes_arrive_do_not_matter(parts: list[bytes], size: int) -> None:
     data = b"\n".join(parts)
     assert lines(data, size) == lines(data, len(data) or 1)
+
+
+@given(st.lists(st.binary(max_size=1500), max_size=8), st.lists(st.integers(0, 12_000)))
+def test_no_cut_changes_a_line_and_none_is_longer_than_the_limit(parts: list[bytes], cuts: list[int]) -> None:
+    data = b"\n".join(parts)
+    edges = [0, *sorted(min(cut, len(data)) for cut in cuts), len(data)]
+    splitter = LineSplitter(max_line=1000)
+    found = [line for a, b in itertools.pairwise(edges) for line in splitter.feed(data[a:b])]
+    found += splitter.close()
+    assert found == lines(data, len(data) or 1)
+    for line in found:
+        assert len(line) <= 1000 if isinstance(line, bytes) else line.size > 1000
+
+
+def test_a_line_without_end_takes_no_more_memory_than_the_limit() -> None:
+    splitter, chunk = LineSplitter(max_line=2**20), b"x" * 65536
+    tracemalloc.start()
+    try:
+        for _ in range(1600):
+            splitter.feed(chunk)
+        assert tracemalloc.get_traced_memory()[1] < 8 * 2**20
+    finally:
+        tracemalloc.stop()
+    (line,) = splitter.feed(b"\n")
+    assert isinstance(line, TooLong) and line.size == 1600 * 65536
 
 
 def test_bom_carriage_returns_and_blank_lines_are_dropped() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hel_tui.core.mcp.framing import TooLong
-from hel_tui.core.mcp.messages import Answer, Ask, Noise, Note, parse_line
+from hel_tui.core.mcp.messages import Answer, Ask, Noise, Note, coerce_id, parse_line
 
 
 def parse(value: Any) -> Any:
@@ -106,3 +107,62 @@ def test_nesting_too_deep_to_read_fails_the_request() -> None:
 )
 def test_no_bytes_raise(data: bytes) -> None:
     parse_line(data)
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters(), max_size=20),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
+    max_leaves=12,
+)
+NO_TEXT = VALUES.filter(lambda value: not isinstance(value, str))
+PARTS = {"jsonrpc": VALUES, "result": VALUES, "error": VALUES, "params": VALUES, "method": NO_TEXT}
+
+
+@given(
+    st.fixed_dictionaries(
+        {"jsonrpc": st.just("2.0")}, optional={k: v for k, v in PARTS.items() if k != "jsonrpc"}
+    ),
+    st.sampled_from([7, "7", 7.0]),
+    st.booleans(),
+    st.booleans(),
+)
+def test_whatever_carries_the_id_of_a_request_ends_it(
+    parts: dict[str, Any], identity: Any, first: bool, in_a_list: bool
+) -> None:
+    message = {"id": identity, **parts} if first else {**parts, "id": identity}
+    found = parse_line(json.dumps([{"x": 1}, message] if in_a_list else message).encode())
+    (answer,) = [one for one in found if isinstance(one, Answer)]
+    assert coerce_id(answer.id) == 7
+    json.dumps(answer.result, allow_nan=False, ensure_ascii=False).encode()
+    if answer.error is not None:
+        assert isinstance(answer.error["code"], int) and isinstance(answer.error["message"], str)
+
+
+@given(VALUES, VALUES, VALUES, VALUES)
+def test_no_message_has_anything_that_cannot_be_written_down(a: Any, b: Any, c: Any, d: Any) -> None:
+    for message in (
+        {"id": a, "method": b, "params": c},
+        {"id": a, "result": b},
+        {"id": a, "error": c},
+        d,
+        [a, b],
+    ):
+        for one in parse_line(json.dumps(message).encode()):
+            json.dumps(asdict(one), allow_nan=False, ensure_ascii=False).encode()
+            assert not isinstance(one, Ask | Note) or isinstance(one.params, dict)
+
+
+@given(st.data())
+def test_a_sound_answer_that_was_damaged_never_raises_nor_answers_another_request(
+    data: st.DataObject,
+) -> None:
+    line = bytearray(b'{"jsonrpc":"2.0","id":41,"result":{"content":[{"type":"text","text":"so"}]}}')
+    for _ in range(data.draw(st.integers(1, 3))):
+        at = data.draw(st.integers(25, len(line)))
+        line[at : at + data.draw(st.integers(0, 4))] = data.draw(st.binary(max_size=6).filter(_no_id))
+    for one in parse_line(bytes(line)):
+        assert not isinstance(one, Answer) or one.id == 41
+
+
+def _no_id(data: bytes) -> bool:
+    return b'"' not in data and b"\n" not in data

@@ -6,6 +6,8 @@ import json
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from hel_tui.core.mcp.http import answers
 from hel_tui.core.mcp.http.answers import look
@@ -67,4 +69,29 @@ async def test_a_tools_own_error_about_a_session_is_not_about_this_one() -> None
 
 async def test_a_batch_with_the_answer_in_it_is_an_answer() -> None:
     batch = [{"jsonrpc": "2.0", "method": "n"}, {"jsonrpc": "2.0", "id": 7, "result": {}}]
+    assert (await look(json.dumps(batch).encode(), 7)).is_answer
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@given(st.binary(max_size=200) | JSON.map(lambda value: json.dumps(value).encode()), st.none() | st.just(7))
+async def test_nothing_a_server_says_is_too_odd_to_be_looked_at(data: bytes, request: int | None) -> None:
+    seen = await look(data, request)
+    assert isinstance(seen.lost_session, bool)
+    assert seen.is_answer or seen.line == data
+
+
+@given(JSON, st.sampled_from(["result", "error"]), st.sampled_from([7, "7", 7.0]), st.booleans())
+async def test_whatever_carries_the_id_of_the_request_is_its_answer(
+    said: Any, key: str, identity: Any, first: bool
+) -> None:
+    parts = {"jsonrpc": "2.0", key: said}
+    message = {"id": identity, **parts} if first else {**parts, "id": identity}
+    assert (await look(json.dumps(message).encode(), 7)).is_answer
+    batch = [{"jsonrpc": "2.0", "method": "n"}, message]
     assert (await look(json.dumps(batch).encode(), 7)).is_answer
