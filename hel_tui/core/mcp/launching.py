@@ -5,6 +5,7 @@ Not here: starting it (process), expanding variables (expand).
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Mapping
 
@@ -34,6 +35,15 @@ def base_environment(environ: Mapping[str, str]) -> dict[str, str]:
     return {
         name: value for name, value in environ.items() if name in BASE_NAMES or name.startswith(BASE_PREFIXES)
     }
+
+
+def advice_for(launch: Launch) -> str:
+    """What may help when the start takes long: npx asks on stdin, unless told not to, and nobody answers."""
+    is_npx = launch.command.rpartition(os.sep)[2] in ("npx", "npx.cmd")
+    options = itertools.takewhile(lambda arg: arg.startswith("-"), launch.args)
+    if is_npx and not {"-y", "--yes", "--no", "--no-install"} & set(options):
+        return "npx may be waiting for a yes: add -y in front of its other arguments"
+    return ""
 
 
 def find_command(launch: Launch, env: Mapping[str, str]) -> str:

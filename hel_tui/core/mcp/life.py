@@ -105,6 +105,8 @@ class Life(ABC):
     first_line: int = 0
     """Where in the log this life begins."""
     noise: list[str] = field(default_factory=list)
+    advice: str = ""
+    """What may help a start that takes long; empty when nothing is known to."""
     can_log_in: bool = False
     """A login of the person may help where credentials are refused."""
     _unwanted: str | None = None

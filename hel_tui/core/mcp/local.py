@@ -12,7 +12,7 @@ from functools import partial
 
 from hel_tui.core.mcp.entries import Launch, Unset
 from hel_tui.core.mcp.faults import ServerFault
-from hel_tui.core.mcp.launching import child_environment, find_command
+from hel_tui.core.mcp.launching import advice_for, child_environment, find_command
 from hel_tui.core.mcp.life import Life, load_sdk
 from hel_tui.core.mcp.logs import LogIntake, Mirror
 from hel_tui.core.mcp.process import EXIT_FOLLOWS, ServerProcess, spawn
@@ -79,6 +79,7 @@ class LocalLife(Life):
         self.ground.hide(*secrets_in(dict(launch.env)), *secret_words(launch.args))
         env = child_environment(launch, self.ground.environ)
         self._launch, self._env_names = launch, tuple(sorted(env))
+        self.advice = advice_for(launch)
         return launch, env
 
     def _expanded(self) -> Launch | Unset:

@@ -26,12 +26,13 @@ async def watch_start(life: Life, limit: float, tell: Callable[[str], None]) -> 
     await asyncio.sleep(limit)
     moved, signs = loop.time(), await life.signs()
     while True:
-        tell(f"slow: {loop.time() - began:.0f} s")
+        advice = f"; {life.advice}" if life.advice else ""
+        tell(f"slow: {loop.time() - began:.0f} s{advice}")
         await asyncio.sleep(LOOK_EVERY)
         now = await life.signs()
         if now != signs:
             moved, signs = loop.time(), now
         elif loop.time() - moved > max(limit, QUIET):
             waited = f"{loop.time() - began:.0f} s"
-            await life.stop(f"no answer to initialize within {waited} and no sign of life")
+            await life.stop(f"no answer to initialize within {waited} and no sign of life{advice}")
             return
