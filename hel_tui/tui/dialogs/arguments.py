@@ -35,6 +35,7 @@ class ArgumentsDialog(FieldsDialog):
     """Enter in the last field or Ctrl+S sends, Esc leaves the field and then the form."""
 
     part = "arguments"
+    why_locked = ""
     send = "arguments.send"
     choices = (Choice("arguments.send", allows=True), Choice("arguments.cancel", refuses=True))
 
@@ -64,11 +65,6 @@ class ArgumentsDialog(FieldsDialog):
 
     def extra(self) -> tuple[Widget, ...]:
         return (self.completion,)
-
-    def on_mount(self) -> None:
-        super().on_mount()
-        self.bar.locked = ""
-        self.bar.mark = 0
 
     def _drawn(self) -> None:
         self.gate.deaf_until = float("-inf")
@@ -130,7 +126,6 @@ class ArgumentsDialog(FieldsDialog):
         self.call_after_refresh(self.fit)
 
     def on_descendant_focus(self) -> None:
-        super().on_descendant_focus()
         self._close()
         self._wonder()
 

@@ -109,6 +109,8 @@ class Dialog(ModalScreen[p.Answer]):
     part = ""
     """Part of the key table that holds its keys."""
     choices: tuple[Choice, ...] = ()
+    why_locked = "dialog.scroll_first"
+    """Key of the sentence that says why nothing can be allowed yet; empty when it can from the start."""
     AUTO_FOCUS = ""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -145,10 +147,14 @@ class Dialog(ModalScreen[p.Answer]):
             yield self.bar
 
     def on_mount(self) -> None:
-        self.bar.locked = t("dialog.scroll_first")
+        self.bar.locked = t(self.why_locked) if self.why_locked else ""
         self.show_text()
         self.call_after_refresh(self.fit)
         self.call_after_refresh(self._drawn)
+        self.begin()
+
+    def begin(self) -> None:
+        """What a subclass does when it is mounted."""
 
     def _drawn(self) -> None:
         self.gate.drawn(self.clock())

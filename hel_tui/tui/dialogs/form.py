@@ -39,6 +39,7 @@ def writes(key: str) -> bool:
 class FieldsDialog(Dialog):
     """Base of what is filled in by a person. Subclasses say what is done with the content."""
 
+    why_locked = "form.scroll_first"
     send = ""
     """Id of the action that sends."""
 
@@ -69,10 +70,10 @@ class FieldsDialog(Dialog):
     def text(self) -> list[Line]:
         return []
 
-    def on_mount(self) -> None:
-        self.bar.locked = t("form.scroll_first")
-        self.call_after_refresh(self.fit)
-        self.call_after_refresh(self._drawn)
+    def show_text(self) -> None:
+        """The fields draw themselves."""
+
+    def begin(self) -> None:
         if first := self.fields.beside(None, 1):
             self.set_focus(first)
         self._say_keys()
@@ -94,23 +95,15 @@ class FieldsDialog(Dialog):
     # ------------------------------------------------------------------- input
 
     def on_key(self, event: events.Key) -> None:
-        if self.focused is None and event.key in ("tab", "shift+tab", "enter") and self._enter_fields(event):
+        """At the choices: Tab goes to the first or the last field, arrows scroll. The rest is the base's."""
+        if self.focused is not None:
             return
-        own = event.key in keymap.by_key(self.part)
-        if self.focused is None and not own and self.fields.scroll_key(event.key):
-            event.stop()
-            event.prevent_default()
+        if event.key in ("tab", "shift+tab"):
+            self._focus(self.fields.beside(None, 1 if event.key == "tab" else -1))
+        elif event.key in keymap.by_key(self.part) or not self.fields.scroll_key(event.key):
             return
-        super().on_key(event)
-
-    def _enter_fields(self, event: events.Key) -> bool:
-        """Tab from the choices goes to the first or the last field."""
-        if event.key == "enter":
-            return False
         event.stop()
         event.prevent_default()
-        self._focus(self.fields.beside(None, 1 if event.key == "tab" else -1))
-        return True
 
     def editing(self, event: events.Key) -> bool:
         editor = self.focused
@@ -179,11 +172,9 @@ class FieldsDialog(Dialog):
         del pressed
 
     def on_descendant_focus(self) -> None:
-        super().on_descendant_focus()
         self._say_keys()
 
     def on_descendant_blur(self) -> None:
-        super().on_descendant_blur()
         self._say_keys()
 
     def _say_keys(self, trouble: str | None = None) -> None:

@@ -12,7 +12,7 @@ ENGLISH: dict[str, str] = {
     "form.from_server": "The server says:",
     "form.not_secret": "What you send goes to this server. No server may ask for a password or a key here.",
     "form.nothing": "There is nothing to fill in: accept or decline.",
-    "form.scroll_first": "There is more below: go on to the last field (Tab or PgDn) before you can send.",
+    "form.scroll_first": "More below: go on to the last field (Tab, PgDn) before you send.",
     "form.required": "needed",
     "form.optional": "optional",
     "form.yes": "yes",
