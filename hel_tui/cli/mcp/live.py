@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import os
 import shutil
 import sys
 import tempfile
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from hel_tui.cli.common import Exit
+from hel_tui.cli.mcp.alone import UP, alone, approved, sorry
 from hel_tui.core.agent.arguments import parse_arguments
 from hel_tui.core.mcp.config import Configuration
 from hel_tui.core.mcp.entries import ServerEntry
@@ -26,15 +26,11 @@ from hel_tui.core.mcp.host import Host
 from hel_tui.core.mcp.large import JsonText
 from hel_tui.core.mcp.results import to_outcome
 from hel_tui.core.permissions.trust import Review
-from hel_tui.core.protocol import Event, Notice, ServerChanged
+from hel_tui.core.protocol import Event, Notice
 from hel_tui.core.store.files import SessionFiles
 from hel_tui.core.store.places import Places
-from hel_tui.core.store.redact import Redactor, secrets_in
 from hel_tui.core.vocabulary import Json
 from hel_tui.foreign import harmless, printable
-
-UP = ("ready", "degraded")
-ON_ITS_WAY = ("starting", "restarting")
 
 
 def use(
@@ -45,12 +41,9 @@ def use(
     places: Places,
 ) -> int:
     """Run `hel mcp tools` or `hel mcp call`; returns the exit status."""
-    entry = next((one for one in configuration.entries if one.name == args.server), None)
-    if entry is None:
-        return _sorry(f"there is no server named {args.server}: see `hel mcp list`")
-    if entry not in review.trusted:
-        _sorry(f"{entry.name} is not approved for this project: hel mcp trust")
-        return Exit.REFUSED
+    entry = approved(args.server, configuration, review)
+    if isinstance(entry, int):
+        return entry
     do = _tools if args.command == "tools" else _call
     try:
         return asyncio.run(_with_server(entry, project, places, lambda host: do(host, args)))
@@ -61,28 +54,17 @@ def use(
 async def _with_server(
     entry: ServerEntry, project: Path, places: Places, do: Callable[[Host], Awaitable[int]]
 ) -> int:
-    moved = asyncio.Event()
+    async with alone(replace(entry, reconnect=False), project, places, _note) as server:
+        status = await server.come_to_rest()
+        if status.phase not in UP:
+            return sorry(f"{entry.name} cannot be reached: {status.phase}: {status.reason}")
+        return await do(server.host)
 
-    def hear(event: Event) -> None:
-        if isinstance(event, ServerChanged):
-            moved.set()
-        elif isinstance(event, Notice) and event.severity != "error":  # how it failed is told at the end
-            _sorry(f"{event.source}: {event.text}" if event.source else event.text)
 
-    with tempfile.TemporaryDirectory(prefix="hel-") as folder:
-        files = SessionFiles(Path(folder))
-        hide = Redactor(secrets_in(os.environ))
-        host = Host(project, os.environ, lambda: files, places.state, hear, mask=hide, hide=hide.add)
-        try:
-            host.start([replace(entry, reconnect=False)])
-            while (status := host.statuses()[0]).phase in ON_ITS_WAY:
-                moved.clear()
-                await moved.wait()
-            if status.phase not in UP:
-                return _sorry(f"{entry.name} cannot be reached: {status.phase}: {status.reason}")
-            return await do(host)
-        finally:
-            await host.aclose()
+def _note(event: Event) -> None:
+    """What a server asked, or is odd about it; how it failed is told at the end."""
+    if isinstance(event, Notice) and event.severity != "error":
+        sorry(f"{event.source}: {event.text}" if event.source else event.text)
 
 
 async def _tools(host: Host, args: argparse.Namespace) -> int:
@@ -116,16 +98,16 @@ async def _tools(host: Host, args: argparse.Namespace) -> int:
 async def _call(host: Host, args: argparse.Namespace) -> int:
     arguments = parse_arguments(args.arguments)
     if isinstance(arguments, str):
-        _sorry(arguments)
+        sorry(arguments)
         return Exit.USAGE
     tool = host.catalogue.find(args.server, args.tool)
     if tool is None:
         names = ", ".join(row.raw for row in host.catalogue.rows() if not row.reason)
-        return _sorry(f"{args.server} offers no tool named {args.tool}; it has {names or 'none'}")
+        return sorry(f"{args.server} offers no tool named {args.tool}; it has {names or 'none'}")
     try:
         result = await tool.call(tool.raw, arguments, _progress)
     except CallFault as fault:
-        return _sorry(str(fault))
+        return sorry(str(fault))
     failed = result.get("isError") is True
     if args.json:
         structured = result.get("structuredContent")
@@ -152,8 +134,3 @@ def _print_result(args: argparse.Namespace, result: Json, output: Json | None) -
 def _progress(progress: float, total: float | None, message: str) -> None:
     of = f"/{total:g}" if total is not None else ""
     sys.stderr.write(f"{progress:g}{of} {printable(message)}\n")
-
-
-def _sorry(sentence: str) -> int:
-    sys.stderr.write(f"hel mcp: {printable(sentence)}\n")
-    return Exit.FAILED

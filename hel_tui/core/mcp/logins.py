@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -110,10 +111,7 @@ class Logins:
             authorization = await self._find(entry, ground)
         except ServerFault as fault:
             return fault.sentence
-        if isinstance(authorization, str):
-            return authorization
-        problem = await authorization.login(self._ask, lambda line: self._step(entry.name, line))
-        problem = self._mask(problem)
+        problem = self._mask(await authorization.login(self._ask, partial(self._step, entry.name)))
         self._emit(LoginStep(entry.name, problem or "authorized", "failed" if problem else "done"))
         return problem
 
@@ -123,17 +121,16 @@ class Logins:
             authorization = await self._find(entry, ground)
         except ServerFault as fault:
             return fault.sentence
-        if isinstance(authorization, str):
-            return authorization
-        return self._mask(await authorization.logout(lambda line: self._step(entry.name, line)))
+        return self._mask(await authorization.logout(partial(self._step, entry.name)))
 
-    async def _find(self, entry: ServerEntry, ground: Ground) -> Authorization | str:
+    async def _find(self, entry: ServerEntry, ground: Ground) -> Authorization:
+        """The authorization of a server. Raises ServerFault where there can be none."""
         if entry.transport == "stdio":
-            return "it is a program of this machine: there is nothing to log in to"
+            raise ServerFault("find", "it is a program of this machine: there is nothing to log in to")
         if entry.oauth is False:
-            return "its entry says `oauth`: false"
+            raise ServerFault("find", "its entry says `oauth`: false")
         if any(name.lower() == "authorization" for name, _ in entry.headers):
-            return REFUSED_HEADER
+            raise ServerFault("find", REFUSED_HEADER)
         address = await ground.address_of(entry)
         if isinstance(address, Unset):
             raise address.fault()

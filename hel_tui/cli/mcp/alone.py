@@ -1,0 +1,87 @@
+"""One server on its own, for the time of one command: found, approved, hosted, ended.
+
+Not here: what the command does with it (live, login).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from hel_tui.cli.common import Exit
+from hel_tui.core.mcp.asking import Ask, nobody
+from hel_tui.core.mcp.config import Configuration
+from hel_tui.core.mcp.entries import ServerEntry
+from hel_tui.core.mcp.host import Host
+from hel_tui.core.permissions.trust import Review
+from hel_tui.core.protocol import Event, ServerChanged
+from hel_tui.core.store.files import SessionFiles
+from hel_tui.core.store.places import Places
+from hel_tui.core.store.redact import Redactor, secrets_in
+from hel_tui.foreign import printable
+
+UP = ("ready", "degraded")
+ON_ITS_WAY = ("starting", "restarting")
+
+
+@dataclass(slots=True)
+class Alone:
+    """A host with one server."""
+
+    host: Host
+    moved: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def come_to_rest(self) -> ServerChanged:
+        """Wait until the server is up, or is known not to be."""
+        while (status := self.host.statuses()[0]).phase in ON_ITS_WAY:
+            self.moved.clear()
+            await self.moved.wait()
+        return status
+
+
+@asynccontextmanager
+async def alone(
+    entry: ServerEntry, project: Path, places: Places, hear: Callable[[Event], None], ask: Ask = nobody
+) -> AsyncIterator[Alone]:
+    """Start the server of `entry`, once, and end it afterwards. `hear` gets every event."""
+    with tempfile.TemporaryDirectory(prefix="hel-") as folder:
+        files = SessionFiles(Path(folder))
+        hide = Redactor(secrets_in(os.environ))
+
+        def heard(event: Event) -> None:
+            if isinstance(event, ServerChanged):
+                one.moved.set()
+            hear(event)
+
+        host = Host(
+            project, os.environ, lambda: files, places.state, heard, mask=hide, hide=hide.add, ask=ask
+        )
+        one = Alone(host)
+        try:
+            host.start([entry])
+            yield one
+        finally:
+            await host.aclose()
+
+
+def approved(name: str, configuration: Configuration, review: Review[ServerEntry]) -> ServerEntry | int:
+    """The entry of this name, or the exit status after it was said why it cannot be used."""
+    entry = next((one for one in configuration.entries if one.name == name), None)
+    if entry is None:
+        return sorry(f"there is no server named {name}: see `hel mcp list`")
+    if entry not in review.trusted:
+        sorry(f"{entry.name} is not approved for this project: hel mcp trust")
+        return Exit.REFUSED
+    return entry
+
+
+def sorry(sentence: str) -> int:
+    """Say on stderr what went wrong; returns the exit status."""
+    sys.stderr.write(f"hel mcp: {printable(sentence)}\n")
+    return Exit.FAILED
