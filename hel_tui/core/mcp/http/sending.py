@@ -23,7 +23,7 @@ from hel_tui.core.mcp.http.faults import (
     speaks_of_lost_session,
     told_by,
 )
-from hel_tui.core.mcp.http.target import Target, open_client
+from hel_tui.core.mcp.http.target import Target, acknowledge, open_client
 from hel_tui.core.mcp.link import LinkFault
 from hel_tui.core.threads import in_thread
 from hel_tui.foreign import plain_line
@@ -214,6 +214,7 @@ class Sender:
                 if fault.kind == "unreachable":
                     self._unreached(fault.sentence)
                 raise LinkFailure(fault) from error
+            acknowledge(response)
             self._told(Exchange(method, about, response.status_code, self._clock() - begun))
             self._reached()
             location = response.headers.get("location")

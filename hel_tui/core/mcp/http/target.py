@@ -185,6 +185,22 @@ def _socket_options() -> list[tuple[int, int, int]]:
     return options
 
 
+def acknowledge(response: httpx2.Response) -> None:
+    """Let the system acknowledge the head of an answer at once, where it can.
+
+    Many servers write head and body apart, with Nagle's algorithm on: the body then waits for that
+    acknowledgement, which the system would put off for 40 ms.
+    """
+    import socket
+
+    option = getattr(socket, "TCP_QUICKACK", None)
+    stream = response.extensions.get("network_stream")
+    raw = stream.get_extra_info("socket") if stream is not None else None
+    if option is not None and raw is not None:
+        with suppress(OSError):
+            raw.setsockopt(socket.IPPROTO_TCP, option, 1)
+
+
 def _ssl_context(target: Target, proxy: str | None) -> ssl.SSLContext:
     import ssl
 
