@@ -27,6 +27,8 @@ def has_browser(environ: Mapping[str, str] = os.environ, platform: str = sys.pla
 
     On a machine without a display Python would start a browser that draws over hel's screen.
     """
-    if platform in ("darwin", "win32") or environ.get("BROWSER"):
+    if environ.get("BROWSER"):
         return True
+    if platform == "darwin":  # over SSH it would open on a screen nobody sits at
+        return not environ.get("SSH_CONNECTION")
     return any(environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "WSL_DISTRO_NAME"))

@@ -109,6 +109,7 @@ def test_a_browser_is_expected_where_there_is_a_display():
     assert browse.has_browser({"DISPLAY": ":0"}, "linux") and browse.has_browser({}, "darwin")
     assert browse.has_browser({"BROWSER": "firefox"}, "linux")
     assert not browse.has_browser({"DISPLAY": ""}, "linux")
+    assert not browse.has_browser({"SSH_CONNECTION": "1 2 3 4"}, "darwin")
 
 
 async def test_a_long_address_is_seen_to_its_end_before_it_opens():

@@ -17,8 +17,8 @@ from hel_tui.tui.text.json_text import indented
 from hel_tui.tui.text.lines import BOLD, MUTED, TEXT, Ink, Line, fitted, wrap
 from hel_tui.tui.text.markdown import render_markdown
 
-MOST_MARKDOWN = 200_000
-"""Characters of Markdown that are rendered; more is shown as plain text, cut."""
+MOST = 200_000
+"""Characters of one content that are shown: more would hold up the screen."""
 _LANGUAGES = {"javascript": "js", "x-python": "python", "x-sh": "bash", "x-yaml": "yaml", "svg+xml": "xml"}
 
 
@@ -35,7 +35,9 @@ def content_rows(contents: Sequence[p.ResourceContent], width: int) -> list[Line
 
 def _content(content: p.ResourceContent, width: int) -> list[Line]:
     if content.text:
-        return _text(content, width)
+        rows = _text(content.mime, clean(content.text[:MOST]), width)
+        hidden = len(content.text) - MOST
+        return rows + (wrap([(t("resource.cut", n=f"{hidden:,}"), MUTED)], width) if hidden > 0 else [])
     if not content.size and not content.saved:
         return [Line([(t("resource.empty"), MUTED)])]
     kind, _, sub = content.mime.partition("/")
@@ -51,18 +53,19 @@ def _content(content: p.ResourceContent, width: int) -> list[Line]:
     return rows
 
 
-def _text(content: p.ResourceContent, width: int) -> list[Line]:
+def _text(mime: str, text: str, width: int) -> list[Line]:
     """Markdown rendered, JSON laid out, code coloured, the rest as it is."""
-    mime = content.mime.partition(";")[0].strip().lower()
+    mime = mime.partition(";")[0].strip().lower()
     sub = mime.partition("/")[2]
-    text = clean(content.text)
-    if (mime == "text/markdown" or sub == "x-markdown") and len(text) <= MOST_MARKDOWN:
+    if mime == "text/markdown" or sub == "x-markdown":
         return render_markdown(text, width)
     if sub == "json" or sub.endswith("+json"):
         return source_rows("json", indented(text) if _is_json(text) else text, width)
-    if mime in ("", "text/plain") and looks_like(text) != "markdown":
+    if mime == "text/plain" and looks_like(text) == "markdown":
+        return source_rows("", text, width)
+    if mime in ("", "text/plain"):
         return result_rows(text, width)
-    return source_rows("" if mime in ("", "text/plain") else _LANGUAGES.get(sub, sub), text, width)
+    return source_rows(_LANGUAGES.get(sub, sub), text, width)
 
 
 def _is_json(text: str) -> bool:
