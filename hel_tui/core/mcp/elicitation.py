@@ -33,12 +33,13 @@ def url_question(server: str, params: Json, tool: str) -> UrlQuestion | str:
         return "it gave no URL"
     try:
         parts = urlsplit(url)
-        host = parts.hostname or ""
+        host, port = parts.hostname or "", parts.port
     except ValueError:
         return "what it gave is not a URL"
     if parts.scheme not in ("http", "https") or not host or any(letter <= " " for letter in url):
         return "only http and https URLs can be opened"
-    return UrlQuestion(question_id(), server, _message(params), url, host, _odd(url, host), tool)
+    shown = f"{host}:{port}" if port is not None else host
+    return UrlQuestion(question_id(), server, _message(params), url, shown, _odd(url, host), tool)
 
 
 def _odd(url: str, host: str) -> tuple[str, ...]:

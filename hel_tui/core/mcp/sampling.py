@@ -104,7 +104,7 @@ async def sample(
         server,
         "answer",
         readable((sampled.message,)),
-        model=sampled.model,
+        model=label,
         max_tokens=request.max_tokens,
         tool=tool,
     )
