@@ -113,6 +113,14 @@ async def test_a_web_page_is_shown_with_its_host_and_never_fetched(bench: Any, m
     assert (question.url, question.host, question.warnings) == (PAGE["url"], "pay.example", ())
 
 
+async def test_the_port_of_a_web_page_is_part_of_where_it_leads(bench: Any) -> None:
+    person = Person(FormAnswer("decline"))
+    bench.options = {"ask": person, "answerable": True}
+    await bench.start("asks:asks")
+    await asked(bench, "elicitation/create", {**PAGE, "url": "https://pay.example:8443/"})
+    assert person.asked[0].host == "pay.example:8443"
+
+
 @pytest.mark.parametrize(
     ("url", "word"),
     [
