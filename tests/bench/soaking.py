@@ -39,7 +39,7 @@ TIMEOUT = 1.0
 TURNS = 6
 """Turns of a session before the next one begins."""
 PATIENCE = 60.0
-"""Seconds a turn may take, and anything that is waited for."""
+"""Seconds in which nothing is heard of what is waited for, nor of any call."""
 FALSE_FOR = 8.0
 """Seconds after which what is shown of a server and is not so is a fault."""
 WARM = 0.15
@@ -234,6 +234,8 @@ class Soak:
         self._failed: deque[str] = deque(maxlen=KEPT)
         """What the last failed calls said."""
         self._turns = 0
+        self._news = 0.0
+        """When a call last began or ended."""
         self._false: dict[str, float] = {}
         """What is shown and is not so: since when."""
 
@@ -268,6 +270,8 @@ class Soak:
             self._rest()
             self._storm(began + seconds)
             self._rest()
+        except TimeoutError:
+            pass  # it is among the problems
         finally:
             self.found.seconds = time.monotonic() - began
             if not core.stop(30.0):
@@ -341,10 +345,10 @@ class Soak:
         *,
         interrupts: bool = False,
     ) -> None:
-        end = time.monotonic() + PATIENCE
+        self._news = time.monotonic()
         assert self._core is not None
         while not true():
-            if time.monotonic() > end:
+            if time.monotonic() - self._news > PATIENCE:
                 self.found.wrong(f"waited in vain for {what}: {self._open} {self._shown()}")
                 raise TimeoutError(what)
             self._core.wait(0.05)
@@ -373,9 +377,11 @@ class Soak:
                         count[f"phases: {event.phase}"] += 1
                     self._states[event.name] = event
                 case p.CallStarted():
+                    self._news = time.monotonic()
                     count["calls"] += 1
                     self._open[event.call_id] = "started"
                 case p.CallChanged() if event.state in OVER:
+                    self._news = time.monotonic()
                     count[f"calls {event.state}"] += 1
                     if event.state != "ok":
                         self._failed.append(event.preview)
