@@ -46,41 +46,66 @@ class RunRecord:
         self._run = run
         self._path = state_dir / FOLDER / f"{os.getpid()}.json"
         self._running: dict[int, Leftover] = {}
+        self._is_expected = False
+        """A server may have been started that is not noted yet."""
+        self._wanted = 0
+        """Counts the changes; `_written` is the last of them that is in the file."""
+        self._written = 0
         self._lock = threading.Lock()
+        self._writing = threading.Lock()
 
     def begin(self) -> None:
         """Write down that servers may run from now on: one that is not noted any more has the mark."""
         with self._lock:
-            if not self._running:
-                self._write_file()
+            if not self._running and not self._is_expected:
+                self._is_expected = True
+                self._wanted += 1
+            change = self._wanted
+        self._write(change)
 
     def end(self) -> None:
         """No server can be running any more, also none that was expected and never came."""
         with self._lock:
-            self._write()
+            self._is_expected = False
+            self._wanted += 1
+            change = self._wanted
+        self._write(change)
 
     def add(self, server: str, pid: int, command_line: str) -> None:
         """Write down a started server."""
         one = Leftover(server, pid, _created(pid), command_line)
         with self._lock:
             self._running[pid] = one
-            self._write()
+            self._wanted += 1
+            change = self._wanted
+        self._write(change)
 
     def remove(self, pid: int) -> None:
         """It has ended."""
         with self._lock:
-            if self._running.pop(pid, None) is not None:
-                self._write()
+            if self._running.pop(pid, None) is None:
+                return
+            self._is_expected = self._is_expected and bool(self._running)
+            self._wanted += 1
+            change = self._wanted
+        self._write(change)
 
-    def _write(self) -> None:
-        if not self._running:
-            with contextlib.suppress(OSError):
-                self._path.unlink(missing_ok=True)
-            return
-        self._write_file()
+    def _write(self, change: int) -> None:
+        """See that the file says at least what was so at this change: one writing serves all who wait."""
+        with self._writing:
+            if self._written >= change:
+                return
+            with self._lock:
+                latest, is_needed = self._wanted, bool(self._running) or self._is_expected
+                servers = [asdict(one) for one in self._running.values()]
+            if is_needed:
+                self._write_file(servers)
+            else:
+                with contextlib.suppress(OSError):
+                    self._path.unlink(missing_ok=True)
+            self._written = latest
 
-    def _write_file(self) -> None:
-        servers = [asdict(one) for one in self._running.values()]
+    def _write_file(self, servers: list[dict[str, Any]]) -> None:
         owner = {"pid": os.getpid(), "created": _created(os.getpid())}
         write_atomic(self._path, json.dumps({"hel": owner, "run": self._run, "servers": servers}).encode())
 

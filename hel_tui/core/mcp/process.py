@@ -18,10 +18,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hel_tui.core.guard import SERVER
+from hel_tui.core.mcp.census import descendants, marked
 from hel_tui.core.mcp.faults import ServerFault
 from hel_tui.core.mcp.pipes import PipeReader, PipeWriter
-from hel_tui.core.reaper import kill_marked
-from hel_tui.core.threads import in_thread
+from hel_tui.core.reaper import PASSES
 
 GRACE = 2.0
 """Seconds between closing stdin, SIGTERM and SIGKILL."""
@@ -94,8 +94,7 @@ class ServerProcess:
     async def look_for_helpers(self) -> frozenset[int]:
         """Note the processes this one started, so that none outlives it. Returns their pids."""
         if self.exit is None:
-            found = await in_thread(lambda: _descendants(self.pid), "hel-helpers")
-            self._helpers.update(found)
+            self._helpers.update(await descendants(self.pid))
         return frozenset(self._helpers)
 
     async def stop(self, grace: float = GRACE) -> None:
@@ -119,8 +118,18 @@ class ServerProcess:
         self.kill()
         await self.wait(grace)
         if self._mark:  # what made itself a daemon has neither its group nor its parent
-            await in_thread(lambda: kill_marked(SERVER, self._mark), "hel-daemons")
+            await self._kill_marked()
         self._finish_reading()
+
+    async def _kill_marked(self) -> None:
+        """SIGKILL to every process with its mark; again for what was forked meanwhile."""
+        for _ in range(PASSES):
+            found = await marked(self._mark)
+            for pid in found:
+                with contextlib.suppress(OSError):
+                    os.kill(pid, signal.SIGKILL)
+            if not found:
+                return
 
     async def wait(self, seconds: float) -> bool:
         """Wait at most so long for its end; True if it has ended."""
@@ -170,17 +179,6 @@ def spawn(program: str, args: Sequence[str], env: Mapping[str, str], cwd: Path) 
             "spawn", f"{program} could not be started: {reason}", resolved=program, lasting=True
         ) from error
     return ServerProcess(popen, env.get(SERVER, ""))
-
-
-def _descendants(pid: int) -> dict[int, float]:
-    import psutil
-
-    found: dict[int, float] = {}
-    with contextlib.suppress(psutil.Error):
-        for child in psutil.Process(pid).children(recursive=True):
-            with contextlib.suppress(psutil.Error):
-                found[child.pid] = child.create_time()
-    return found
 
 
 def _signal_same(pid: int, created: float, number: signal.Signals) -> None:
