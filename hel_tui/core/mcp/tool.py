@@ -24,6 +24,8 @@ from hel_tui.core.vocabulary import Access, Invocation, Json, Outcome, ProgressF
 from hel_tui.foreign import for_model
 
 SUMMARY_LENGTH = 200
+_LIGHT = 1000
+"""Characters of a block of text that are converted at once instead of beside the loop."""
 _VALUE_LENGTH = 60
 
 Caller = Callable[[str, Json, ProgressFn], Awaitable[Json]]
@@ -110,9 +112,20 @@ class McpTool:
         except CallFault as fault:
             return fault_outcome(self.server, self.raw, fault.sentence, fault.told, self.files())
         output = self.spec.output
-        return await in_thread(
-            lambda: to_outcome(self.server, self.raw, result, self.files(), output=output), "hel-result"
-        )
+
+        def convert() -> Outcome:
+            return to_outcome(self.server, self.raw, result, self.files(), output=output)
+
+        return convert() if _is_light(result) else await in_thread(convert, "hel-result")
+
+
+def _is_light(result: Json) -> bool:
+    """Whether a result is nothing but a few words: no file is written for it and little is looked at."""
+    blocks = result.get("content")
+    if result.get("structuredContent") is not None or not isinstance(blocks, list) or len(blocks) > 10:
+        return False
+    texts = [one.get("text") for one in blocks if isinstance(one, dict) and one.get("type") == "text"]
+    return len(texts) == len(blocks) and all(isinstance(one, str) and len(one) < _LIGHT for one in texts)
 
 
 def _readable(schema: Any) -> Any:
