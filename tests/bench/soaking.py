@@ -99,7 +99,14 @@ class Soaked:
 
     def as_json(self) -> dict[str, Any]:
         """Everything, for a closer look."""
-        return asdict(self)
+        return {
+            "seconds": self.seconds,
+            "counts": dict(self.counts),
+            "problems": self.problems,
+            "samples": [asdict(one) for one in self.samples],
+            "calm": [asdict(one) for one in self.calm],
+            "orphans": self.orphans,
+        }
 
 
 class Model:
@@ -349,7 +356,7 @@ class Soak:
         assert self._core is not None
         while not true():
             if time.monotonic() - self._news > PATIENCE:
-                self.found.wrong(f"waited in vain for {what}: {self._open} {self._shown()}")
+                self.found.wrong(f"waited in vain for {what}: {self._open} {self._shown()}\n{self._waits()}")
                 raise TimeoutError(what)
             self._core.wait(0.05)
             self._take()
@@ -379,7 +386,7 @@ class Soak:
                 case p.CallStarted():
                     self._news = time.monotonic()
                     count["calls"] += 1
-                    self._open[event.call_id] = "started"
+                    self._open[event.call_id] = f"{event.server}.{event.tool} started"
                 case p.CallChanged() if event.state in OVER:
                     self._news = time.monotonic()
                     count[f"calls {event.state}"] += 1
@@ -389,6 +396,8 @@ class Soak:
                         self.found.wrong(f"call {event.call_id} ended twice or never began")
                     if not event.preview.strip():
                         self.found.wrong(f"call {event.call_id} ended {event.state} without a word")
+                case p.CallChanged():
+                    self._open[event.call_id] = f"{self._open.get(event.call_id)}, {event.state}"
                 case p.TurnEnded():
                     self._turns += 1
                     count[f"turns {event.reason}"] += 1
@@ -403,6 +412,21 @@ class Soak:
 
     def _shown(self) -> str:
         return ", ".join(f"{name} {one.phase} ({one.reason})" for name, one in sorted(self._states.items()))
+
+    def _waits(self) -> str:
+        """Where every task of the core waits."""
+        loop = self._core._loop if self._core is not None else None
+        lines = []
+        for task in asyncio.all_tasks(loop) if loop is not None else ():
+            frames: list[str] = []
+            inner: Any = task.get_coro()
+            while inner is not None:
+                frame = getattr(inner, "cr_frame", None) or getattr(inner, "ag_frame", None)
+                if frame is not None:
+                    frames.append(f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno}")
+                inner = getattr(inner, "cr_await", None) or getattr(inner, "ag_await", None)
+            lines.append(f"{task.get_name()}: {' > '.join(frames)}")
+        return "\n".join(sorted(lines))
 
     def _all_ready(self) -> bool:
         states = self._states.values()
