@@ -63,6 +63,20 @@ async def test_noise_on_stdout_is_counted_shown_once_and_restarts_nothing(bench:
     assert bench.status().restarts == 0
 
 
+async def test_unknown_notifications_are_remarked_on_once_for_each_name(bench: Any) -> None:
+    await bench.start("wire:unknown-notification")
+    await bench.call(text="one")
+    await bench.call(text="two")
+    assert bench.log().count("notifications named 'notifications/vendor/thing' are ignored") == 1
+
+
+async def test_a_second_answer_is_dropped_and_said(bench: Any) -> None:
+    await bench.start("wire:duplicate-response")
+    assert (await bench.call(text="first")).full == "first"
+    assert (await bench.call(text="next")).full == "next"
+    assert "was dropped" in bench.log() and bench.status().restarts == 0
+
+
 async def test_bad_bytes_are_replaced_and_the_result_is_kept(bench: Any) -> None:
     await bench.start("wire:invalid-utf8")
     assert (await bench.call()).full == "bad: \ufffd"
