@@ -403,6 +403,11 @@ class Soak:
                     count[f"turns {event.reason}"] += 1
                     if event.reason not in ("done", "interrupted"):
                         self.found.wrong(f"a turn ended: {event.reason} {event.message}")
+                case p.Asked():
+                    count["questions"] += 1
+                    is_form = isinstance(event.question, p.FormQuestion)
+                    answer = p.FormAnswer("decline") if is_form else p.NotAnswered("nobody is there")
+                    self._send(p.Reply(event.question.id, answer))
                 case p.CoreFailed():
                     self.found.wrong(f"the core failed: {event}")
                 case _:
