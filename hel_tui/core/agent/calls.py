@@ -76,10 +76,21 @@ class Caller:
         """
         self._approver.stopped = False
         cards = [self._ledger.open(turn, call, self._registry.get(call.name)) for call in calls]
-        for group in self._groups(cards, offered):
-            outcomes = await asyncio.gather(*(self._one(card, offered) for card in group))
-            for card, outcome in zip(group, outcomes, strict=True):
-                keep(ToolMessage(card.call.id, card.call.name, outcome.text, outcome.failed, outcome.images))
+        try:
+            for group in self._groups(cards, offered):
+                outcomes = await asyncio.gather(*(self._one(card, offered) for card in group))
+                for card, outcome in zip(group, outcomes, strict=True):
+                    keep(
+                        ToolMessage(
+                            card.call.id, card.call.name, outcome.text, outcome.failed, outcome.images
+                        )
+                    )
+        except asyncio.CancelledError:  # the turn ends: nobody's turn comes any more
+            for card in cards:
+                if card.state == "queued":
+                    card.state = "cancelled"
+                    self._ledger.finish(card, Outcome(CANCELLED_BEFORE, failed=True, cancelled=True))
+            raise
 
     async def by_hand(self, turn: int, call_id: str, target: str, arguments: str) -> Outcome:
         """A call the person typed: `target` is `server.tool`, a public name or a built-in."""

@@ -158,6 +158,16 @@ def test_an_interrupt_with_nothing_running_does_nothing(play: Open, model: Scrip
         driver.send(p.Interrupt())
 
 
+def test_quitting_ends_the_calls_whose_turn_never_came(play: Open, tmp_path: Path) -> None:
+    several = calls(call(SLOW, id="a"), call(ECHO, {"text": "x"}, id="b"), call(ECHO, {"text": "y"}, id="c"))
+    with play(LOAD, several, servers=SERVERS, access="auto") as driver:
+        driver.send(p.Submit("go"))
+        running(driver, 1)
+    ends = {one.call_id: one.state for one in driver.results()}
+    assert {ends[name] for name in "abc"} == {"cancelled"}
+    assert len(called(tmp_path, "fix")) == 1
+
+
 def test_quitting_at_every_stage_answers_what_is_open_with_not_done(
     play: Open, tmp_path: Path, project: Path
 ) -> None:
