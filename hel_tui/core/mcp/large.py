@@ -25,6 +25,9 @@ _PIECE = re.compile(
 )
 """A part of a string that ends between two characters, surrogate pairs counted as one."""
 
+_LAST = {"{": "},", "[": "],", '"': '",'}
+"""How the last whole item of a window ends, by how the first begins; numbers and words by a comma alone."""
+
 Path = tuple[str, ...]
 
 
@@ -50,6 +53,8 @@ class _Reader:
         self._window = ""
         self._start = 0
         """Where the window begins in the text."""
+        self._alone_until = 0
+        """Items of arrays before this place are read one by one."""
 
     def whole(self) -> Any:
         value, end = self._value(self._skip(0), (), keep=True)
@@ -115,10 +120,35 @@ class _Reader:
     def _array(self, at: int, path: Path, *, keep: bool) -> tuple[list[Any], int]:
         value: list[Any] = []
         for start in self._members(at, "]"):
-            item, self._at = self._value(start, (*path, ""), keep=keep)
+            several = self._several(start)
+            if several is None:
+                item, self._at = self._value(start, (*path, ""), keep=keep)
+                several = [item], self._at
+            items, self._at = several
             if keep:
-                value.append(item)
+                value += items
         return value, self._at
+
+    def _several(self, at: int) -> tuple[list[Any], int] | None:
+        """The items of an array from `at` on, as many as a window surely holds, and where the last one ends.
+
+        A guess that only a whole parse confirms; None where it is wrong, and not tried again for a window.
+        """
+        if at < self._alone_until:
+            return None
+        piece = self._text[at : at + WINDOW]
+        last = _LAST.get(piece[:1], ",")
+        end = piece.rfind(last) + len(last) - 1
+        if last == "," and "]" in piece:  # numbers and words hold no bracket: it is their end
+            end = piece.index("]")
+        try:
+            items, read = self._decode(f"[{piece[:end]}]") if end > 0 else ([], -1)
+        except ValueError:
+            read = -1
+        if read != end + 2 or not items:
+            self._alone_until = at + WINDOW
+            return None
+        return items, at + end
 
     def _members(self, at: int, closing: str) -> Iterator[int]:
         """Yield where each member begins; who iterates sets `_at` to its end. At last it is the whole's."""

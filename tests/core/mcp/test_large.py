@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -54,6 +55,20 @@ def test_what_is_no_json_at_once_is_none_in_pieces(text: str) -> None:
             read_large(text, HERE)
     else:
         assert read_large(text, HERE) == expected
+
+
+@pytest.mark.parametrize("item", ["1.25", "null", '"a, [b]"', "[1, 2]", '{"a": 1}'])
+def test_long_arrays_are_read_in_bulk(item: str) -> None:
+    text = f'{{"result": [{", ".join([item] * 200_000)}], "id": 1}}'
+
+    def cost(read: Callable[[], Any]) -> float:
+        began = time.process_time()
+        assert len(read()["result"]) == 200_000
+        return time.process_time() - began
+
+    at_once = min(cost(lambda: json.loads(text)) for _ in range(3))
+    in_pieces = min(cost(lambda: read_large(text, HERE)) for _ in range(3))
+    assert in_pieces < 15 * max(at_once, 0.005)
 
 
 @in_small_windows
