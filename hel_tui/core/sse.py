@@ -5,9 +5,12 @@ Knows nothing of HTTP or of what events mean. Work is linear in the bytes fed, h
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 _BOM = b"\xef\xbb\xbf"
+_BLANKS = re.compile(rb"\n{3,}")
+"""Blank lines behind one another, of which only the first says anything."""
 MAX_EVENT = 64 * 2**20
 """Bytes one event (or one line) may have."""
 
@@ -38,12 +41,11 @@ class EventStream:
         self.comments = 0
         self._id = ""
         self._max = max_event
-        self._tail: list[bytes] = []
-        self._tail_size = 0
+        self._tail = bytearray()
         self._at_start = True
         self._after_return = False
-        self._data: list[str] = []
-        self._size = 0
+        self._data = bytearray()
+        """Each line of data with its line break."""
         self._event = ""
 
     def feed(self, chunk: bytes) -> list[ServerEvent]:
@@ -58,13 +60,12 @@ class EventStream:
             chunk = chunk.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
         else:
             self._after_return = False
-        lines = chunk.split(b"\n")
+        lines = _BLANKS.sub(b"\n\n", chunk).split(b"\n")
         self._keep(lines[0])
         if len(lines) == 1:
             return []
-        lines[0] = b"".join(self._tail)
+        lines[0] = bytes(self._tail)
         self._tail.clear()
-        self._tail_size = 0
         self._keep(lines.pop())
         out: list[ServerEvent] = []
         for line in lines:
@@ -77,18 +78,15 @@ class EventStream:
         The standard drops it; endpoints that forget the last blank line are common enough to ask.
         """
         out: list[ServerEvent] = []
-        if self._tail_size:
-            self._line(b"".join(self._tail), out)
+        if self._tail:
+            self._line(bytes(self._tail), out)
             self._tail.clear()
-            self._tail_size = 0
         self._dispatch(out)
         return out
 
     def _keep(self, piece: bytes) -> None:
-        if piece:
-            self._tail.append(piece)
-            self._tail_size += len(piece)
-            self._check(self._tail_size)
+        self._tail += piece
+        self._check(len(self._tail))
 
     def _check(self, size: int) -> None:
         if size > self._max:
@@ -104,9 +102,8 @@ class EventStream:
         field, _, value = line.partition(b":")
         value = value.removeprefix(b" ")
         if field == b"data":
-            self._size += len(value)
-            self._check(self._size)
-            self._data.append(value.decode("utf-8", "replace"))
+            self._data += value + b"\n"
+            self._check(len(self._data))
         elif not field:
             self.comments += 1
         elif field == b"event":
@@ -120,7 +117,7 @@ class EventStream:
     def _dispatch(self, out: list[ServerEvent]) -> None:
         self.last_id = self._id
         if self._data:
-            out.append(ServerEvent("\n".join(self._data), self._event, self.last_id))
+            data = self._data[:-1].decode("utf-8", "replace")
+            out.append(ServerEvent(data, self._event, self.last_id))
             self._data.clear()
-            self._size = 0
         self._event = ""

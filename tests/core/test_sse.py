@@ -90,6 +90,31 @@ def test_an_event_above_the_limit_is_refused_whether_in_one_line_or_many() -> No
         EventStream(max_event=100).feed(b"data: xxxxxxxxxx\n" * 20)
 
 
+@pytest.mark.parametrize("line", [b"data\n", b"data:\n", b"data: \n"])
+def test_lines_of_data_without_text_count_too(line: bytes) -> None:
+    with pytest.raises(EventTooLarge):
+        EventStream(max_event=100).feed(line * 101)
+    assert [event.data for event in EventStream(max_event=100).feed(line * 100 + b"\n")] == ["\n" * 99]
+
+
+def test_the_limit_counts_one_event_and_not_all_of_them() -> None:
+    assert len(EventStream(max_event=20).feed(b"data: xxxxxxxxxx\n\n" * 50)) == 50
+
+
+def test_a_run_of_blank_lines_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = EventStream()
+    looked: list[bytes] = []
+    line_of = EventStream._line
+    monkeypatch.setattr(
+        EventStream, "_line", lambda self, line, out: (looked.append(line), line_of(self, line, out))
+    )
+    for end in (b"\n", b"\r\n", b"\r"):
+        looked.clear()
+        events = stream.feed(b"data: a" + end * 10_000 + b"id: 1" + end + b"data: b" + end * 10_000)
+        assert [event.data for event in events] == ["a", "b"]
+        assert len(looked) < 10
+
+
 def test_a_giant_line_in_small_chunks_costs_time_in_proportion_to_its_size() -> None:
     def cost(pieces: int) -> float:
         stream = EventStream()

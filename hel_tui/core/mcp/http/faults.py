@@ -1,6 +1,6 @@
 """What went wrong over HTTP, as values: network errors, TLS, statuses, pages instead of answers.
 
-Pure functions. Not here: whether to try again (streamable), what hel does about it (life).
+Pure functions. Not here: whether to try again (posting), what hel does about it (life).
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ _SESSION_LOST = re.compile(
     re.I,
 )
 _NO_TLS = ("WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE", "PACKET_LENGTH_TOO_LONG")
+"""What OpenSSL makes of an answer that is no TLS."""
 _PAGE = 16 * 1024
 """Bytes of a body that are looked at."""
 
@@ -105,12 +106,7 @@ def _certificate(error: ssl.SSLCertVerificationError, target: Target) -> str:
 
 
 def _handshake(error: ssl.SSLError, target: Target) -> str:
-    if error.reason in (
-        "WRONG_VERSION_NUMBER",
-        "HTTP_REQUEST",
-        "RECORD_LAYER_FAILURE",
-        "PACKET_LENGTH_TOO_LONG",
-    ):
+    if error.reason in _NO_TLS:
         return f"{target.host} does not speak TLS: should the url begin with http://?"
     return f"no TLS connection to {target.host}: {plain_line(str(error.reason or error))[:100]}"
 

@@ -20,7 +20,7 @@ from hel_tui.core.mcp.http.answers import look
 from hel_tui.core.mcp.http.faults import LinkFailure, login_fault, media_type, named, status_fault
 from hel_tui.core.mcp.http.outgoing import Outgoing
 from hel_tui.core.mcp.http.sending import Answered, HttpHooks, Sender
-from hel_tui.core.mcp.http.session import EVENT_STREAM, JSON, VERSION
+from hel_tui.core.mcp.http.session import EVENT_STREAM, JSON, STREAM_HEADERS, VERSION
 from hel_tui.core.mcp.http.target import Target
 from hel_tui.core.mcp.link import Intake, LinkFault
 from hel_tui.core.sse import EventStream, EventTooLarge
@@ -102,7 +102,7 @@ class SseLink:
         try:
             async with (
                 asyncio.timeout(self._endpoint_limit) as limit,
-                self._sender.exchange("GET", {"accept": EVENT_STREAM}, about="the stream") as answered,
+                self._sender.exchange("GET", STREAM_HEADERS) as answered,
             ):
                 if answered.status != 200 or media_type(answered.headers) != EVENT_STREAM:
                     raise LinkFailure(await _no_stream(answered))
@@ -184,7 +184,7 @@ class SseLink:
             headers.setdefault(VERSION, self._version)
         try:
             async with self._sender.exchange(
-                "POST", headers, message.line, about=message.about, url=self._endpoint, on_sent=sent.set
+                "POST", headers, message.line, url=self._endpoint, on_sent=sent.set
             ) as answered:
                 if not 200 <= answered.status < 300:
                     return await _refusal(answered)

@@ -53,7 +53,7 @@ class Listener:
             headers = {LAST_EVENT_ID: self._last_id} if self._last_id else {}
             try:
                 async with self._sender.exchange(
-                    "GET", self._session.headers(headers, method="GET"), about="the server's own stream"
+                    "GET", self._session.headers(headers, method="GET")
                 ) as answered:
                     if answered.status == 200 and media_type(answered.headers) == EVENT_STREAM:
                         was_open = True

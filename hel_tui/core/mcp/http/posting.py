@@ -130,7 +130,6 @@ class Poster:
                 "POST",
                 headers,
                 request.line,
-                about=request.method,
                 has_session=used is not None,
                 on_sent=request.sent.set,
             ) as answered:
@@ -247,7 +246,7 @@ class Poster:
         used = self.session.id
         try:
             async with self.sender.exchange(
-                "POST", headers, message.line, about=message.about, has_session=used is not None
+                "POST", headers, message.line, has_session=used is not None
             ) as answered:
                 if 200 <= answered.status < 300:
                     return True

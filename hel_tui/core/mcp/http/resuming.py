@@ -94,7 +94,7 @@ async def resume(
         headers = session.headers({LAST_EVENT_ID: reached.last_id}, method="GET")
         again = Reached(broke=why)
         try:
-            async with sender.exchange("GET", headers, about="an answer that broke off") as answered:
+            async with sender.exchange("GET", headers) as answered:
                 if answered.status == 200 and media_type(answered.headers) == EVENT_STREAM:
                     again = await read_stream(answered, take)
                 elif answered.status < 500 and answered.status != 429:

@@ -1,13 +1,12 @@
 """One HTTP request and the head of its answer: credentials, redirects, the client's life.
 
 httpx2 is imported with the first request. Not here: what requests mean and which are sent again
-(streamable, legacy), what is in answers (reading).
+(posting, legacy), what is in answers (answers) and in streams (resuming, listening).
 """
 
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass
@@ -36,30 +35,16 @@ MAX_PAGE = 64 * 1024
 """Bytes of a refusal that are read."""
 PAGE_LIMIT = 5.0
 """Seconds the body of a refusal may take."""
+PIECE = 16 * 1024
+"""Bytes of a body between two turns of the loop: a small answer may unpack to a flood that never waits."""
 
 _REDIRECTS = (301, 302, 303, 307, 308)
-
-
-@dataclass(frozen=True, slots=True)
-class Exchange:
-    """One HTTP request as the owner may show it."""
-
-    method: str
-    about: str
-    """The protocol method it carried, or what it was for."""
-    status: int
-    """0 when there was no answer."""
-    seconds: float
-    """Until the head of the answer, or until it failed."""
 
 
 @dataclass(slots=True)
 class HttpHooks:
     """What the owner of a link wants to know. All are called on the loop and must be quick."""
 
-    on_exchange: Callable[[Exchange], None] = lambda _exchange: None
-    on_reached: Callable[[], None] = lambda: None
-    """The server answered over HTTP, for the first time or again after it could not be reached."""
     on_unreachable: Callable[[str], None] = lambda _sentence: None
     """It could not be reached any more; the link goes on all the same."""
     on_session_renewed: Callable[[], None] = lambda: None
@@ -82,13 +67,15 @@ class Answered:
         """The body, where it was read already."""
 
     async def chunks(self) -> AsyncGenerator[bytes, None]:
-        """The body, decompressed. Raises LinkFailure when it breaks off."""
+        """The body, decompressed, in small pieces. Raises LinkFailure when it breaks off."""
         if self._page is not None:
             yield self._page
             return
         try:
             async for chunk in self._response.aiter_bytes():
-                yield chunk
+                for start in range(0, len(chunk), PIECE):
+                    yield chunk[start : start + PIECE]
+                    await asyncio.sleep(0)
         except Exception as error:  # whatever the client raises, the body is not whole
             raise LinkFailure(network_fault(error, self._target, was_sent=True)) from error
 
@@ -126,20 +113,13 @@ class _Progress:
 class Sender:
     """Sends requests to one target. Open until `aclose`."""
 
-    def __init__(
-        self,
-        target: Target,
-        authorizer: Authorizer,
-        hooks: HttpHooks,
-        *,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
+    def __init__(self, target: Target, authorizer: Authorizer, hooks: HttpHooks) -> None:
         self.target = target
         self.hooks = hooks
         self._authorizer = authorizer
-        self._clock = clock
         self._opening: asyncio.Task[httpx2.AsyncClient] | None = None
-        self._is_reached: bool | None = None
+        self._is_unreachable = False
+        """Whether it could not be reached the last time, which was told."""
 
     @asynccontextmanager
     async def exchange(
@@ -148,7 +128,6 @@ class Sender:
         headers: Mapping[str, str],
         body: bytes | None = None,
         *,
-        about: str,
         url: str = "",
         has_session: bool = False,
         on_sent: Callable[[], None] = lambda: None,
@@ -166,7 +145,7 @@ class Sender:
             except NoCredentials as error:
                 raise LinkFailure(LinkFault("login", str(error))) from None
             all_headers = {name.lower(): value for name, value in given.items()} | dict(headers)
-            response = await self._send(method, url, all_headers, body, about, on_sent)
+            response = await self._send(method, url, all_headers, body, on_sent)
             try:
                 gave = "authorization" in response.request.headers
                 answered = Answered(response, self.target, gave_credentials=gave)
@@ -195,28 +174,24 @@ class Sender:
         url: str,
         headers: Mapping[str, str],
         body: bytes | None,
-        about: str,
         on_sent: Callable[[], None],
     ) -> httpx2.Response:
         client = await self._client()
         merged = self._merged(headers)
         for _ in range(MAX_REDIRECTS):
             progress = _Progress(on_sent)
-            begun = self._clock()
             try:
                 request = client.build_request(
                     method, url, headers=merged, content=body, extensions={"trace": progress.trace}
                 )
                 response = await client.send(request, stream=True, follow_redirects=False)
             except Exception as error:  # nothing of hel's runs in there
-                self._told(Exchange(method, about, 0, self._clock() - begun))
                 fault = network_fault(error, self.target, was_sent=progress.was_sent)
                 if fault.kind == "unreachable":
                     self._unreached(fault.sentence)
                 raise LinkFailure(fault) from error
             acknowledge(response)
-            self._told(Exchange(method, about, response.status_code, self._clock() - begun))
-            self._reached()
+            self._is_unreachable = False
             location = response.headers.get("location")
             if response.status_code not in _REDIRECTS or not location:
                 return response
@@ -259,19 +234,9 @@ class Sender:
         )
         raise LinkFailure(LinkFault("refused", sentence, plain_line(place)[:300], status))
 
-    # ------------------------------------------------------------------- tidings
-
-    def _told(self, exchange: Exchange) -> None:
-        self.hooks.on_exchange(exchange)
-
-    def _reached(self) -> None:
-        if self._is_reached is not True:
-            self._is_reached = True
-            self.hooks.on_reached()
-
     def _unreached(self, sentence: str) -> None:
-        if self._is_reached is not False:
-            self._is_reached = False
+        if not self._is_unreachable:
+            self._is_unreachable = True
             self.hooks.on_unreachable(sentence)
 
 

@@ -20,6 +20,8 @@ VERSION: Final = "mcp-protocol-version"
 LAST_EVENT_ID: Final = "last-event-id"
 EVENT_STREAM: Final = "text/event-stream"
 JSON: Final = "application/json"
+STREAM_HEADERS: Final[Mapping[str, str]] = {"accept": EVENT_STREAM, "accept-encoding": "identity"}
+"""Of a request for a stream: compressing one would hold back events for little."""
 
 SAFE_METHODS = frozenset(
     {"initialize", "server/discover", "ping", "completion/complete", "prompts/get", "prompts/list"}
@@ -94,7 +96,7 @@ class Session:
         self, given: Mapping[str, str], *, method: str = "POST", is_hello: bool = False
     ) -> dict[str, str]:
         """The protocol's headers for a request that carries `given`."""
-        headers = {"accept": EVENT_STREAM if method == "GET" else f"{JSON}, {EVENT_STREAM}"}
+        headers = dict(STREAM_HEADERS) if method == "GET" else {"accept": f"{JSON}, {EVENT_STREAM}"}
         if method == "POST":
             headers["content-type"] = JSON
         if not is_hello:

@@ -43,7 +43,7 @@ class StreamableLink:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._hooks = hooks or HttpHooks()
-        self._sender = Sender(target, authorizer or NoAuthorizer(), self._hooks, clock=clock)
+        self._sender = Sender(target, authorizer or NoAuthorizer(), self._hooks)
         self._session = Session()
         self._poster = Poster(self._sender, self._session, pause)
         self._poster.on_session = self._listen
@@ -98,7 +98,7 @@ class StreamableLink:
             return
         headers = self._session.headers({}, method="DELETE")
         with suppress(LinkFailure):
-            async with self._sender.exchange("DELETE", headers, about="the end of the session"):
+            async with self._sender.exchange("DELETE", headers):
                 pass
 
     # -------------------------------------------------------------------- sending

@@ -68,8 +68,8 @@ class Peer:
 
     link: Link
     intake: Collector = field(default_factory=Collector)
-    told: list[Any] = field(default_factory=list)
-    """What the hooks were told: exchanges, and words for the others."""
+    told: list[str] = field(default_factory=list)
+    """What the hooks were told, in words."""
     waits: list[float] = field(default_factory=list)
     """How long the link wanted to wait, each time; it did not have to."""
     version: str = ""
@@ -116,7 +116,7 @@ class Peer:
         return {**({"mcp-protocol-version": self.version} if self.version else {}), **(more or {})}
 
     def remarks(self) -> list[str]:
-        return [one for one in self.told if isinstance(one, str)]
+        return self.told
 
     async def end(self) -> None:
         self.link.finish()
@@ -206,7 +206,7 @@ class Bench:
     ) -> Peer:
         """A running link to a server, without waiting between tries."""
         target = target if isinstance(target, Target) else Target(target.url)
-        told: list[Any] = []
+        told: list[str] = []
         waits: list[float] = []
 
         async def pause(seconds: float) -> None:
@@ -214,8 +214,6 @@ class Bench:
             await asyncio.sleep(0)
 
         hooks = HttpHooks(
-            on_exchange=told.append,
-            on_reached=lambda: told.append("reached"),
             on_unreachable=lambda sentence: told.append(f"unreachable: {sentence}"),
             on_session_renewed=lambda: told.append("renewed"),
             on_remark=told.append,
