@@ -1,4 +1,4 @@
-"""Questions to the person: one mechanism for trust, approval and "go on?".
+"""Questions to the person: one mechanism for all of them, from trust to forms, logins and "go on?".
 
 The core awaits `Desk.ask`; a dialog, a headless policy or a test answers by id. Whatever ends without an
 answer ends as `NotAnswered`, which always means: not done. Not here: what may be asked, and who decides.

@@ -22,7 +22,6 @@ UNKNOWN = "application/octet-stream"
 
 _LABEL = 200
 """Characters of a part's name in its marker."""
-_ALIASES = {"image/jpg": "image/jpeg", "image/pjpeg": "image/jpeg", "image/x-png": "image/png"}
 _DATA_URL = re.compile(r"data:[\w/+.;=-]{0,200},")
 _TEXTUAL = re.compile(
     r"text/|application/(?:[\w.-]+\+)?(?:json|xml|yaml|toml|javascript|x-yaml|x-sh|sql)\Z|image/svg\+xml\Z"

@@ -1,6 +1,6 @@
 """Lists that change: read again one at a time and slower in a storm; the long request that tells of changes.
 
-Imports the SDK: import late. Not here: reading a list (connection), what a change means (supervisor).
+Imports the SDK: import late. Not here: reading a list (lists), what a change means (supervisor).
 """
 
 from __future__ import annotations
@@ -71,6 +71,8 @@ class Listening:
         self._watched: dict[str, None] = {}
         self._changed = asyncio.Event()
         self._number = 0
+        self.is_over = False
+        """The server does not do this."""
 
     def watch(self, uri: str, on: bool) -> None:
         """Begin or end to hear of the updates of a resource."""
@@ -113,6 +115,7 @@ class Listening:
             if asking.cancelled():
                 continue
             if not asking.result():
+                self.is_over = True
                 return
             gap = LISTEN_FIRST if time.monotonic() - began > LISTEN_STABLE else min(gap * 2, LISTEN_GAP)
             with contextlib.suppress(TimeoutError):

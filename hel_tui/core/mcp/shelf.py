@@ -1,7 +1,7 @@
 """The resources, templates and prompts of all servers, by generations.
 
 Written on the core's loop, readable from any thread: what is handed out is made whole beforehand.
-Not here: reading lists (connection, offers), contents of resources (reading).
+Not here: reading lists (lists, offers), contents of resources (contents).
 """
 
 from __future__ import annotations
