@@ -69,6 +69,7 @@ class Calls:
                 f'The server "{self._server}" failed {self._breaker.failures} times in a row; calls to it '
                 f"are paused for {left:.0f} s more. The call was not made.",
             )
+        answers = connection.answers
         try:
             result = await work(connection)
         except CallFault as fault:
@@ -77,7 +78,10 @@ class Calls:
         except asyncio.CancelledError:
             self._breaker.abandoned()
             raise
-        self._recovered()
+        if connection.answers > answers:
+            self._recovered()
+        else:  # nothing was asked of the server: that says nothing about it
+            self._breaker.abandoned()
         if now - self._looked > HELPERS_GAP:
             self._looked = now
             self._looking = asyncio.create_task(life.look_for_helpers())

@@ -101,6 +101,11 @@ class Connection:
     # ---------------------------------------------------------------------- life
 
     @property
+    def answers(self) -> int:
+        """How often the server answered a request, if only with an error."""
+        return self._requests.answers
+
+    @property
     def is_lost(self) -> bool:
         """True once the link is gone."""
         return self._wire.lost.is_set()
@@ -271,8 +276,10 @@ class Connection:
         """Subscribe to a resource or end that. Raises CallFault."""
         session, hello = self._ready(), self._hello
         if hello is not None and hello.era == "stateless":
-            if self._listening is not None:
-                self._listening.watch(uri, on)
+            if self._listening is None or self._listening.is_over:
+                sentence = f'The server "{self._entry.name}" does not tell of changes of resources.'
+                raise CallFault("protocol", sentence)
+            self._listening.watch(uri, on)
             return
         if hello is None or not hello.subscribes:
             raise CallFault(

@@ -19,6 +19,9 @@ from hel_tui.core.vocabulary import Image, Json
 _NAME = 500
 """Characters of a name or URI that are shown."""
 _DESCRIPTION = 2_000
+MOST_PARTS = 100
+"""Binary parts of one result that are saved."""
+TOO_MANY = f"[a further binary part, not saved: {MOST_PARTS} are the limit]"
 
 
 @dataclass(slots=True)
@@ -30,6 +33,11 @@ class Taken:
     saved: list[Path] = field(default_factory=list)
     images: list[Image] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether no more files are to be made of one result."""
+        return len(self.saved) >= MOST_PARTS
 
     def take(self, kept: Kept, *, for_model: bool) -> None:
         """Note what a binary part left behind."""
@@ -77,6 +85,8 @@ def _text_of(block: Json, files: ResultFiles, taken: Taken, *, for_model: bool) 
         text = block.get("text")
         return text if isinstance(text, str) else _short(text) if text is not None else ""
     if kind in ("image", "audio"):
+        if taken.is_full:
+            return TOO_MANY
         kept = keep(str(kind), block.get("mimeType"), block.get("data"), taken.hint, files)
         taken.take(kept, for_model=for_model)
         return kept.marker
@@ -114,6 +124,8 @@ def _resource(resource: Any, files: ResultFiles, taken: Taken, *, for_model: boo
         return f"[resource {uri or 'without a URI'}{kind}]\n{text}" if uri or kind else text
     if blob is None:
         return f"[resource {uri}, without content]"
+    if taken.is_full:
+        return TOO_MANY
     kept = keep("resource", mime, blob, uri or taken.hint, files, uri)
     taken.take(kept, for_model=for_model)
     return kept.marker

@@ -11,7 +11,7 @@ from typing import Any
 
 from hel_tui.core.images import for_a_model
 from hel_tui.core.mcp.binary import UNKNOWN, ResultFiles, keep, plain_mime, text_in
-from hel_tui.core.mcp.content import Taken, blocks_of, one, read_block
+from hel_tui.core.mcp.content import MOST_PARTS, Taken, blocks_of, one, read_block
 from hel_tui.core.mcp.results import resource_envelope
 from hel_tui.core.protocol import ResourceContent
 from hel_tui.core.vocabulary import AssistantMessage, Image, Json, UserMessage
@@ -24,7 +24,11 @@ def contents_of(result: Json, files: ResultFiles) -> tuple[ResourceContent, ...]
     """Return the contents in the raw result of `resources/read`. Binary ones are saved; one that cannot be
     used has a marker as its text. Texts are as the server sent them.
     """
-    return tuple(_content(item, files) for item in blocks_of(result.get("contents")))
+    listed = blocks_of(result.get("contents"))
+    read = tuple(_content(item, files) for item in listed[:MOST_PARTS])
+    if len(listed) <= MOST_PARTS:
+        return read
+    return (*read, _text("", "text/plain", f"[{len(listed) - MOST_PARTS:,} further contents, left out]"))
 
 
 def _content(item: Any, files: ResultFiles) -> ResourceContent:

@@ -7,7 +7,6 @@ logs, rows and statuses may be read from any thread. Not here: trust, reading co
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +17,6 @@ from hel_tui.core.mcp.binary import ResultFiles
 from hel_tui.core.mcp.catalogue import Catalogue
 from hel_tui.core.mcp.clock import Clock
 from hel_tui.core.mcp.entries import OnListChanged, ServerEntry
-from hel_tui.core.mcp.faults import CallFault
 from hel_tui.core.mcp.leftovers import Leftover, RunRecord, end_leftovers, find_leftovers
 from hel_tui.core.mcp.life import Ground
 from hel_tui.core.mcp.loader import LoadMcpTool
@@ -181,8 +179,7 @@ class Host:
             return
         self._roots = roots
         for supervisor in self.servers():
-            with contextlib.suppress(CallFault):
-                await supervisor.through(lambda connection: connection.roots_changed())
+            await supervisor.roots_changed()
 
     @property
     def roots(self) -> tuple[Path, ...]:

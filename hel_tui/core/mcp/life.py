@@ -22,6 +22,7 @@ from hel_tui.core.mcp.clock import Clock
 from hel_tui.core.mcp.entries import Address, OnListChanged, ServerEntry, Unset
 from hel_tui.core.mcp.faults import ServerFault
 from hel_tui.core.mcp.leftovers import RunRecord
+from hel_tui.core.mcp.limits import Limits
 from hel_tui.core.mcp.logins import Logins
 from hel_tui.core.mcp.logs import LogStore
 from hel_tui.core.mcp.process import GRACE
@@ -88,6 +89,8 @@ class LifeHooks:
     """The process runs; its pid."""
     on_lost: Callable[[], None]
     """The connection is over; ending what is left of the process may take a while."""
+    limits: Limits
+    """How much the server wanted lately; they outlive a connection."""
     on_noise: Callable[[str], None]
     on_latency: Callable[[float], None]
 
@@ -164,7 +167,14 @@ class Life(ABC):
         from hel_tui.core.mcp.wire import WireHooks
 
         hooks = self.hooks.connection()
-        serving = Serving(self.entry, self.ground.roots, self.ground.helpers(), hooks.on_note)
+        serving = Serving(
+            self.entry,
+            self.ground.roots,
+            self.ground.helpers(),
+            hooks.on_note,
+            limits=self.hooks.limits,
+            mask=self.ground.mask,
+        )
         wire_hooks = WireHooks(
             on_noise=self._take_noise,
             on_note=lambda _method, _params: None,

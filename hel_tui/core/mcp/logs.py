@@ -36,7 +36,15 @@ _Line = tuple[float, str, Stream]
 class LogStore:
     """A log of numbered lines; implements `protocol.LogWindow`. All methods are safe from any thread."""
 
-    def __init__(self, max_lines: int = MAX_LINES, max_characters: int = MAX_CHARACTERS) -> None:
+    def __init__(
+        self,
+        max_lines: int = MAX_LINES,
+        max_characters: int = MAX_CHARACTERS,
+        *,
+        mask: Callable[[str], str] = lambda text: text,
+    ) -> None:
+        """`mask` hides known secrets in hel's own remarks, which may quote a server."""
+        self._mask = mask
         self._max_lines = max_lines
         self._max_characters = max_characters
         self._lines: deque[_Line] = deque()
@@ -102,7 +110,7 @@ class LogStore:
 
     def remark(self, text: str) -> None:
         """Add a line of hel's own."""
-        self.append([text], "hel")
+        self.append([self._mask(text[: 2 * LINE_LENGTH])], "hel")
 
 
 def _cut(text: str) -> str:

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from hel_tui.core.mcp.limits import Rate
 from hel_tui.core.vocabulary import Json
 
 LOGS_A_SECOND = 2000
@@ -100,27 +100,15 @@ _SILENT = frozenset(
 """Known and without news, or too early to matter: lists are read after the greeting anyway."""
 
 
-class Rate:
-    """So many a second, in bursts of as many."""
-
-    def __init__(self, a_second: int, clock: Callable[[], float] = time.monotonic) -> None:
-        self._a_second = a_second
-        self._clock = clock
-        self._left = float(a_second)
-        self._at = clock()
-
-    def allows(self) -> bool:
-        """Count one; False when it is one too many."""
-        now = self._clock()
-        self._left = min(self._a_second, self._left + (now - self._at) * self._a_second)
-        self._at = now
-        if self._left < 1.0:
-            return False
-        self._left -= 1.0
-        return True
-
-
 def _plain(data: Any) -> str:
     """The data of a logging message as one line."""
-    text = data if isinstance(data, str) else json.dumps(data, ensure_ascii=False, default=str)
-    return text[:MOST_TEXT]
+    if isinstance(data, str):
+        return data[:MOST_TEXT]
+    pieces: list[str] = []
+    size = 0
+    for piece in json.JSONEncoder(ensure_ascii=False, default=str).iterencode(data):
+        pieces.append(piece[: MOST_TEXT - size])
+        size += len(piece)
+        if size >= MOST_TEXT:
+            break
+    return "".join(pieces)

@@ -16,6 +16,9 @@ from hel_tui.core.vocabulary import Json
 
 URI_LENGTH = 8192
 MOST = 10_000
+MOST_ARGUMENTS = 100
+NAME_LENGTH = 300
+DESCRIPTION_LENGTH = 2_000
 _VARIABLE = re.compile(r"\{[+#./;?&]?([^{}]*)\}")
 _MODIFIER = re.compile(r"(?::\d+|\*)\Z")
 
@@ -133,7 +136,7 @@ def _resource(item: Json) -> ResourceSpec | None:
     return ResourceSpec(
         uri,
         _text(item, "title") or _text(item, "name") or uri,
-        _text(item, "description"),
+        _text(item, "description", DESCRIPTION_LENGTH),
         _text(item, "mimeType"),
         size if isinstance(size, int) and 0 < size < 1 << 53 else 0,
     )
@@ -144,24 +147,29 @@ def _template(item: Json) -> TemplateSpec | None:
     if not isinstance(uri, str) or not uri or len(uri) > URI_LENGTH:
         return None
     name = _text(item, "title") or _text(item, "name") or uri
-    return TemplateSpec(uri, name, _text(item, "description"), _text(item, "mimeType"))
+    return TemplateSpec(uri, name, _text(item, "description", DESCRIPTION_LENGTH), _text(item, "mimeType"))
 
 
 def _prompt(item: Json) -> PromptSpec | None:
     name = item.get("name")
-    if not isinstance(name, str) or not name:
+    if not isinstance(name, str) or not name or len(name) > URI_LENGTH:
         return None
     listed = item.get("arguments")
     arguments: dict[str, ArgumentSpec] = {}
-    for one in listed if isinstance(listed, list) else ():
+    for one in listed[:MOST_ARGUMENTS] if isinstance(listed, list) else ():
         argument = one.get("name") if isinstance(one, dict) else None
         if isinstance(argument, str) and argument and argument not in arguments:
             arguments[argument] = ArgumentSpec(
-                argument, _text(one, "title"), _text(one, "description"), one.get("required") is True
+                argument,
+                _text(one, "title"),
+                _text(one, "description", DESCRIPTION_LENGTH),
+                one.get("required") is True,
             )
-    return PromptSpec(name, _text(item, "title"), _text(item, "description"), tuple(arguments.values()))
+    return PromptSpec(
+        name, _text(item, "title"), _text(item, "description", DESCRIPTION_LENGTH), tuple(arguments.values())
+    )
 
 
-def _text(item: Json, key: str) -> str:
+def _text(item: Json, key: str, most: int = NAME_LENGTH) -> str:
     value = item.get(key)
-    return value if isinstance(value, str) else ""
+    return value[:most] if isinstance(value, str) else ""

@@ -58,6 +58,8 @@ class Requests:
         how_it_ended: Callable[[], Awaitable[str]],
     ) -> None:
         self.deadlines = Deadlines()
+        self.answers = 0
+        """How often the server answered, if only with an error."""
         self._entry = entry
         self._wire = wire
         self._serving = serving
@@ -140,7 +142,12 @@ class Requests:
     async def _rounds(self, session: Session, method: str, params: Json, token: str, what: str) -> Json:
         params = {**params, "_meta": {"progressToken": token}}
         for _ in range(MOST_ROUNDS):
-            result = await session.ask(method, params)
+            try:
+                result = await session.ask(method, params)
+            except MCPError as error:
+                self.answers += not (self._wire.lost.is_set() or isinstance(error.error.data, LinkFault))
+                raise
+            self.answers += 1
             if result.get("resultType") != "input_required" or method not in INPUT_METHODS:
                 return result
             try:

@@ -7,13 +7,11 @@ from __future__ import annotations
 
 import asyncio
 import json
-import time
-from collections import deque
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from typing import Any
 
 from hel_tui.core.mcp.asking import Ask, Sample, Sampled, SampleFailed, SampleRequest
+from hel_tui.core.mcp.limits import SAMPLES_A_MINUTE, Lately
 from hel_tui.core.mcp.wire import AskRefused
 from hel_tui.core.protocol import SamplingAnswer, SamplingQuestion
 from hel_tui.core.questions import question_id
@@ -32,49 +30,37 @@ from hel_tui.foreign import for_model
 MOST_TOKENS = 4096
 TIME = 30.0
 """Seconds the model may take."""
-A_MINUTE = 10
-"""Requests of one server within a minute."""
 MOST_ROUNDS = 5
 """Answers of tools one request may carry one after the other: how often a server may go round with tools."""
 MOST_TOOLS = 64
+MOST_NAME = 200
 MOST_CHARACTERS = 400_000
 """Text of one request."""
+Clean = Callable[[str], str]
+
 INVALID_PARAMS = -32602
 REJECTED = -1
 """The person said no (specification, sampling: error handling)."""
-
-
-@dataclass(slots=True)
-class SamplingLimits:
-    """How often one server asked lately."""
-
-    clock: Callable[[], float] = time.monotonic
-    _times: deque[float] = field(default_factory=deque)
-
-    def take(self) -> float:
-        """Count one request. Returns 0, or the seconds after which the next may come."""
-        now = self.clock()
-        while self._times and now - self._times[0] >= 60.0:
-            self._times.popleft()
-        if len(self._times) >= A_MINUTE:
-            return 60.0 - (now - self._times[0])
-        self._times.append(now)
-        return 0.0
 
 
 async def sample(
     server: str,
     params: Json,
     tool: str,
-    limits: SamplingLimits,
+    lately: Lately,
+    hide: Callable[[str], str],
     ask: Ask,
     model: Sample,
 ) -> Json:
-    """Ask the person, the model, the person again, and return the result. Raises AskRefused."""
-    wait = limits.take()
-    if wait > 0:
-        raise AskRefused(REJECTED, f"{A_MINUTE} requests a minute are the limit; try again in {wait:.0f} s")
-    request = read_request(params)
+    """Ask the person, the model, the person again, and return the result. Raises AskRefused.
+
+    `lately` counts this server's requests; `hide` takes known secrets out of what the model is told.
+    """
+    if lately.count >= SAMPLES_A_MINUTE:
+        wait = f"try again in {lately.until_next:.0f} s"
+        raise AskRefused(REJECTED, f"{SAMPLES_A_MINUTE} requests a minute are the limit; {wait}")
+    lately.happened()
+    request = read_request(params, lambda text: hide(for_model(text)))
     label = model.label()
     if not label:
         raise AskRefused(REJECTED, "there is no model to ask")
@@ -87,8 +73,8 @@ async def sample(
         system=system,
         model=label,
         max_tokens=request.max_tokens,
-        tools=tuple(one.name for one in request.tools),
-        limits=f"at most {request.max_tokens:,} tokens, {TIME:.0f} s, {A_MINUTE} requests a minute",
+        tools=tuple(f"{one.name}: {one.description}".rstrip(": ") for one in request.tools),
+        limits=f"at most {request.max_tokens:,} tokens, {TIME:.0f} s, {SAMPLES_A_MINUTE} requests a minute",
         tool=tool,
     )
     await _allowed(ask, question, "the person did not allow the request")
@@ -121,18 +107,21 @@ async def _allowed(ask: Ask, question: SamplingQuestion, refusal: str) -> None:
 # ------------------------------------------------------------------ conversion
 
 
-def read_request(params: Json) -> SampleRequest:
-    """Read the params of `sampling/createMessage`. Raises AskRefused with what is wrong with them."""
+def read_request(params: Json, clean: Clean) -> SampleRequest:
+    """Read the params of `sampling/createMessage`. Raises AskRefused with what is wrong with them.
+
+    `clean` is applied to every text that goes to the model.
+    """
     listed = params.get("messages")
     if not isinstance(listed, list) or not listed:
         raise AskRefused(INVALID_PARAMS, "messages are missing")
     messages: list[Message] = []
     system = params.get("systemPrompt")
     if isinstance(system, str) and system:
-        messages.append(SystemMessage(for_model(system)))
+        messages.append(SystemMessage(clean(system)))
     rounds = 0
     for item in listed:
-        read = _message(item)
+        read = _message(item, clean)
         rounds += any(isinstance(one, ToolMessage) for one in read)
         messages += read
     if rounds > MOST_ROUNDS:
@@ -140,17 +129,18 @@ def read_request(params: Json) -> SampleRequest:
     if sum(len(_text_of(one)) for one in messages) > MOST_CHARACTERS:
         raise AskRefused(INVALID_PARAMS, f"more than {MOST_CHARACTERS:,} characters")
     wanted = params.get("maxTokens")
-    tokens = int(wanted) if isinstance(wanted, int | float) and 0 < wanted < MOST_TOKENS else MOST_TOKENS
+    is_number = isinstance(wanted, int | float) and 0 < wanted < MOST_TOKENS
+    tokens = max(1, int(wanted)) if is_number and wanted is not None else MOST_TOKENS
     stop = params.get("stopSequences")
     return SampleRequest(
         tuple(messages),
-        _tools(params),
+        _tools(params, clean),
         tokens,
         tuple(one for one in stop if isinstance(one, str))[:4] if isinstance(stop, list) else (),
     )
 
 
-def _tools(params: Json) -> tuple[ToolDefinition, ...]:
+def _tools(params: Json, clean: Clean) -> tuple[ToolDefinition, ...]:
     choice = params.get("toolChoice")
     if isinstance(choice, dict) and choice.get("mode") == "none":
         return ()
@@ -161,51 +151,64 @@ def _tools(params: Json) -> tuple[ToolDefinition, ...]:
         if not isinstance(name, str) or not name:
             continue
         schema, description = one.get("inputSchema"), one.get("description")
+        name = clean(name[:MOST_NAME])
         tools[name] = ToolDefinition(
             name,
-            for_model(description) if isinstance(description, str) else "",
-            schema if isinstance(schema, dict) else {"type": "object", "properties": {}},
+            clean(description) if isinstance(description, str) else "",
+            _cleaned(schema, clean) if isinstance(schema, dict) else {"type": "object", "properties": {}},
         )
     return tuple(tools.values())
 
 
-def _message(item: Any) -> list[Message]:
+def _message(item: Any, clean: Clean) -> list[Message]:
     role = item.get("role") if isinstance(item, dict) else None
     content = item.get("content") if isinstance(item, dict) else None
     given = content if isinstance(content, list) else [content]
     blocks: list[Json] = [one for one in given if isinstance(one, dict)]
     if role not in ("user", "assistant") or len(blocks) < len(given):
         raise AskRefused(INVALID_PARAMS, "a message needs a role and content")
-    texts = [_block(one) for one in blocks if one.get("type") not in ("tool_use", "tool_result")]
+    texts = [_block(one, clean) for one in blocks if one.get("type") not in ("tool_use", "tool_result")]
     text = "\n".join(filter(None, texts))
     if role == "assistant":
-        calls = tuple(_call(one) for one in blocks if one.get("type") == "tool_use")
+        calls = tuple(_call(one, clean) for one in blocks if one.get("type") == "tool_use")
         return [AssistantMessage(text, calls=calls)]
-    results: list[Message] = [_result(one) for one in blocks if one.get("type") == "tool_result"]
+    results: list[Message] = [_result(one, clean) for one in blocks if one.get("type") == "tool_result"]
     return [*results, UserMessage(text)] if text or not results else results
 
 
-def _block(block: Json) -> str:
+def _block(block: Json, clean: Clean) -> str:
     if block.get("type") == "text":
-        return for_model(str(block.get("text") or ""))
+        return clean(str(block.get("text") or ""))
     mime = block.get("mimeType")
-    return f"[{block.get('type')!s:.40} {mime if isinstance(mime, str) else ''}, left out]"
+    what = f"{block.get('type')!s:.40} {mime[:100] if isinstance(mime, str) else ''}"
+    return clean(f"[{what.strip()}, left out]")
 
 
-def _call(block: Json) -> ToolCall:
+def _call(block: Json, clean: Clean) -> ToolCall:
     arguments = block.get("input")
-    text = json.dumps(arguments if isinstance(arguments, dict) else {}, ensure_ascii=False)
-    return ToolCall(str(block.get("id") or "")[:200], str(block.get("name") or "")[:200], text)
+    given = _cleaned(arguments, clean) if isinstance(arguments, dict) else {}
+    text = json.dumps(given, ensure_ascii=False)
+    identity, name = (clean(str(block.get(key) or "")[:MOST_NAME]) for key in ("id", "name"))
+    return ToolCall(identity, name, text)
 
 
-def _result(block: Json) -> ToolMessage:
+def _result(block: Json, clean: Clean) -> ToolMessage:
     content = block.get("content")
     parts: Iterable[Any] = content if isinstance(content, list) else ()
-    text = "\n".join(_block(one) for one in parts if isinstance(one, dict))
+    text = "\n".join(_block(one, clean) for one in parts if isinstance(one, dict))
     if not text and block.get("structuredContent") is not None:
-        text = json.dumps(block["structuredContent"], ensure_ascii=False, default=str)
-    identity = str(block.get("toolUseId") or "")[:200]
+        text = clean(json.dumps(block["structuredContent"], ensure_ascii=False, default=str))
+    identity = clean(str(block.get("toolUseId") or "")[:MOST_NAME])
     return ToolMessage(identity, "", text or "(no output)", block.get("isError") is True)
+
+
+def _cleaned(value: Any, clean: Clean) -> Any:
+    """JSON with every string in it cleaned."""
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, dict):
+        return {clean(str(key)): _cleaned(item, clean) for key, item in value.items()}
+    return [_cleaned(item, clean) for item in value] if isinstance(value, list) else value
 
 
 def _text_of(message: Message) -> str:

@@ -10,16 +10,17 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from hel_tui.core.mcp.asking import Helpers
 from hel_tui.core.mcp.elicitation import form_answer, form_question, url_answer, url_question
 from hel_tui.core.mcp.entries import ServerEntry
-from hel_tui.core.mcp.sampling import SamplingLimits, sample
+from hel_tui.core.mcp.limits import MOST_REFUSED, Limits
+from hel_tui.core.mcp.sampling import sample
 from hel_tui.core.mcp.wire import AskRefused, Serve
-from hel_tui.core.protocol import Answer, FormQuestion, NotAnswered, Question, UrlQuestion
+from hel_tui.core.protocol import Answer, FormAnswer, FormQuestion, NotAnswered, Question, UrlQuestion
 from hel_tui.core.vocabulary import Json
 
 INVALID_PARAMS = -32602
@@ -27,6 +28,8 @@ INVALID_PARAMS = -32602
 REJECTED = -1
 """The person said no to sampling (specification, sampling: error handling)."""
 
+MOST_INPUTS = 8
+"""Questions one result may ask."""
 MOST_VISITS = 5
 """URLs one refused call may send the person to."""
 
@@ -51,7 +54,9 @@ class Serving:
     """Entered while a person is asked: no limit of a call runs."""
     current: Callable[[], str] = str
     """Raw name of the tool whose call it may be about; empty when that is not clear."""
-    limits: SamplingLimits = field(default_factory=SamplingLimits)
+    limits: Limits = field(default_factory=Limits)
+    mask: Callable[[str], str] = str
+    """Hides known secrets in what the person and the model are told for the server."""
     _open: set[asyncio.Future[Answer]] = field(default_factory=set)
 
     def capabilities(self) -> Json:
@@ -91,6 +96,8 @@ class Serving:
         Returns key -> answer. Raises AskRefused when one of them cannot be served.
         """
         wanted = requests if isinstance(requests, dict) else {}
+        if len(wanted) > MOST_INPUTS:
+            raise AskRefused(INVALID_PARAMS, f"more than {MOST_INPUTS} questions at a time")
         handlers = self._handlers()
         calls: list[tuple[_Handler, Json]] = []
         for request in wanted.values():
@@ -100,8 +107,13 @@ class Serving:
                 raise AskRefused(INVALID_PARAMS, f"hel does not serve {method!r:.100}")
             params = request.get("params")
             calls.append((handler, params if isinstance(params, dict) else {}))
-        answers = await asyncio.gather(*(handler(params, tool) for handler, params in calls))
-        return dict(zip(wanted, answers, strict=True))
+        tasks = [asyncio.ensure_future(handler(params, tool)) for handler, params in calls]
+        try:
+            return dict(zip(wanted, await asyncio.gather(*tasks), strict=True))
+        finally:  # what one refusal made moot is not asked any longer
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
 
     # ---------------------------------------------------------------- one of each
 
@@ -115,13 +127,18 @@ class Serving:
         else:
             question = form_question(self.entry.name, params, tool)
         if isinstance(question, str):
-            self.on_note(f"It asked for something hel cannot show, and was refused: {question}.")
+            self._note(f"It asked for something hel cannot show, and was refused: {question}.")
             raise AskRefused(INVALID_PARAMS, question)
         if not self.helpers.answerable:
-            self.on_note("It asked the person for something; nobody is there to answer, so it was declined.")
+            self._note("It asked the person for something; nobody is there to answer, so it was declined.")
+            return {"action": "decline"}
+        if self.limits.refused.count >= MOST_REFUSED:
+            self._note("It keeps asking what you did not say yes to: hel declines for you for a minute.")
             return {"action": "decline"}
         with self.paused():
-            answer = await self._ask(question)
+            answer = await self._ask(replace(question, message=self.mask(question.message)))
+        if not (isinstance(answer, FormAnswer) and answer.action == "accept"):
+            self.limits.refused.happened()
         return form_answer(answer) if isinstance(question, FormQuestion) else url_answer(answer)
 
     async def visit(self, elicitations: Any, tool: str) -> bool:
@@ -143,10 +160,23 @@ class Serving:
         if self.helpers.sample is None:
             raise AskRefused(REJECTED, "there is no model to ask")
         if not self.helpers.answerable:
-            self.on_note("It asked for the model; nobody is there to allow it, so it was declined.")
+            self._note("It asked for the model; nobody is there to allow it, so it was declined.")
             raise AskRefused(REJECTED, "nobody is there to allow it")
         with self.paused():
-            return await sample(self.entry.name, params, tool, self.limits, self._ask, self.helpers.sample)
+            return await sample(
+                self.entry.name,
+                params,
+                tool,
+                self.limits.samples,
+                self.mask,
+                self._ask,
+                self.helpers.sample,
+            )
+
+    def _note(self, sentence: str) -> None:
+        """Tell the person, but not as often as the server likes."""
+        if self.limits.notes.allows():
+            self.on_note(sentence)
 
     async def _ask(self, question: Question) -> Answer:
         """Ask the person, until the call it is about is over."""

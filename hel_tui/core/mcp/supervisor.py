@@ -18,6 +18,7 @@ from hel_tui.core.mcp.catalogue import Catalogue
 from hel_tui.core.mcp.entries import ServerEntry
 from hel_tui.core.mcp.faults import CallFault, ServerFault
 from hel_tui.core.mcp.life import Ground, Life, LifeHooks
+from hel_tui.core.mcp.limits import Limits
 from hel_tui.core.mcp.listing import Listing
 from hel_tui.core.mcp.local import LocalLife
 from hel_tui.core.mcp.logs import LogStore
@@ -51,7 +52,7 @@ class Supervisor:
     ) -> None:
         self.entry = entry
         self.status = Status(entry, emit, ground.clock)
-        self.log = LogStore()
+        self.log = LogStore(mask=ground.mask)
         self.failure: ServerFailure | None = None
         self.settled = asyncio.Event()
         """Set once the first start came to something: ready, failed, off or slow."""
@@ -63,6 +64,7 @@ class Supervisor:
         self._life: Life | None = None
         self._backoff = Backoff()
         self._calls = Calls(entry.name, self.status, ground.clock, self._wants_login)
+        self._limits = Limits()
         self._wake = asyncio.Event()
         self._due = False
         """True when a start is asked for."""
@@ -138,6 +140,12 @@ class Supervisor:
         """Do something with its connection. Raises CallFault with a sentence when it has none."""
         return await self._calls.through(work)
 
+    async def roots_changed(self) -> None:
+        """Tell the server, however it fared lately, that there are other roots."""
+        connection = self._life.connection if self._life is not None else None
+        if connection is not None:
+            await connection.roots_changed()
+
     def doubt(self) -> None:
         """Its connection is not to be believed without an answer."""
         if self._life is not None and self._life.connection is not None:
@@ -198,7 +206,14 @@ class Supervisor:
         self.status.enter("restarting" if again else "starting", self.status.reason if again else "")
         tell = self._reports
         tell.begin()
-        hooks = LifeHooks(self._connection_hooks, self._started, self._lost, tell.noise, tell.latency)
+        hooks = LifeHooks(
+            self._connection_hooks,
+            self._started,
+            self._lost,
+            self._limits,
+            on_noise=tell.noise,
+            on_latency=tell.latency,
+        )
         kind = LocalLife if self.entry.transport == "stdio" else RemoteLife
         life = self._life = kind(self.entry, self._ground, self.log, hooks)
         self._watching = asyncio.create_task(watch_start(life, self.entry.startup_timeout, self._slow))

@@ -52,6 +52,8 @@ class _Work:
     """What the person said to the model; empty for a call by hand."""
     attached: tuple[str, ...] = ()
     """`server:uri` of what goes with it."""
+    drop: Callable[[], None] = lambda: None
+    """Called when it is taken back before it ran."""
 
 
 class Session:
@@ -164,12 +166,13 @@ class Session:
                 taken = self._parts.offerings.take()
                 names = tuple(f"{one.shown.server}:{one.shown.uri}" for one in taken)
                 message = partial(self._parts.offerings.message, text, taken)
-                self._enqueue(_Work(text, partial(self._answer, message), text, names))
+                put_back = partial(self._parts.offerings.put_back, taken)
+                self._enqueue(_Work(text, partial(self._answer, message, put_back), text, names, put_back))
             case p.UsePrompt(server, prompt, arguments):
                 given = "".join(f" {name}={value}" for name, value in arguments)
                 line = f"/{public_name(server, prompt)}{given}"
                 fetch = partial(self._parts.offerings.prompt, server, prompt, arguments)
-                self._enqueue(_Work(line, partial(self._answer, fetch), line))
+                self._enqueue(_Work(line, partial(self._answer, fetch, _nothing), line))
             case p.CallTool(target, arguments):
                 line = f"/call {target} {arguments}".rstrip()
                 self._enqueue(_Work(line, lambda turn: self._by_hand(turn, target, arguments)))
@@ -180,7 +183,7 @@ class Session:
                     self._busy.cancel()
             case p.Unqueue():
                 if self._work:
-                    self._work.pop()
+                    self._work.pop().drop()
                     self._show_queue()
             case p.Reply(question, answer):
                 self._parts.desk.reply(question, answer)
@@ -355,16 +358,23 @@ class Session:
             self._next()
             self._show_queue()
 
-    async def _answer(self, fetch: Callable[[], Awaitable[Message | str]], turn: int) -> Ending:
-        """Answer what `fetch` gives, or end with the sentence why it could not be had."""
+    async def _answer(
+        self, fetch: Callable[[], Awaitable[Message | str]], put_back: Callable[[], None], turn: int
+    ) -> Ending:
+        """Answer what `fetch` gives, or end with the sentence why it could not be had.
+
+        `put_back` is called when nothing is sent.
+        """
         await self._has_model.wait()
         model = self._parts.model.current
         if model is None:
+            put_back()
             return Ending("failed", self._parts.model.note or NO_MODEL)
         if self._options.mcp:
             await self._parts.servers.settled(self._options.server_wait)
         message = await fetch()
         if isinstance(message, str):
+            put_back()
             return Ending("failed", f"{message} Nothing was sent.")
         return await self._parts.agent.turn(
             turn, message.text, model, images=message.images, before=message.before
@@ -415,3 +425,7 @@ class Session:
 def _new_id() -> str:
     """Sorts by time, unique by chance."""
     return time.strftime("%Y%m%d-%H%M%S-") + uuid.uuid4().hex[:8]
+
+
+def _nothing() -> None:
+    """Nothing was attached."""

@@ -9,7 +9,7 @@ import asyncio
 import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hel_tui.core import protocol as p
 from hel_tui.core.mcp.binary import ResultFiles
@@ -21,7 +21,10 @@ from hel_tui.core.vocabulary import AssistantMessage, Image, Json, UserMessage, 
 
 KEPT = 32
 """Resources that stay readable for a screen after they were read."""
+KEPT_CHARACTERS = 16 * 1024 * 1024
+"""Text of them in all; the newest stays however large it is."""
 MOST_ATTACHED = 50
+VALUE_LENGTH = 1_000
 MOST_VALUES = 100
 """Values of one completion (specification, completion)."""
 IMAGE_TOKENS = 1_000
@@ -52,7 +55,15 @@ class Message:
 class Offerings:
     """Lives in the core's loop; `contents` may be read from any thread."""
 
-    def __init__(self, host: Host, files: Callable[[], ResultFiles], emit: Callable[[p.Event], None]) -> None:
+    def __init__(
+        self,
+        host: Host,
+        files: Callable[[], ResultFiles],
+        emit: Callable[[p.Event], None],
+        hide: Callable[[str], str] = lambda text: text,
+    ) -> None:
+        """`hide` takes known secrets out of what goes to the model."""
+        self._hide = hide
         self._host = host
         self._files = files
         self._emit = emit
@@ -99,9 +110,13 @@ class Offerings:
         contents = await in_thread(lambda: contents_of(result, files), "hel-resource")
         self._read.pop((server, uri), None)
         self._read[server, uri] = contents
-        while len(self._read) > KEPT:
+        while len(self._read) > KEPT or (len(self._read) > 1 and self._kept_characters > KEPT_CHARACTERS):
             self._read.popitem(last=False)
         return contents
+
+    @property
+    def _kept_characters(self) -> int:
+        return sum(len(one.text) for contents in self._read.values() for one in contents)
 
     async def _through(self, server: str, work: Callable[..., object]) -> Json:
         supervisor = self._host.server(server)
@@ -118,11 +133,16 @@ class Offerings:
         try:
             contents = await self._fetch(server, uri)
         except CallFault as fault:
-            return f"{server}:{uri} was not attached. {fault}"
+            return sentence(f"{server}:{uri} was not attached. {fault}")
         if not contents:
             return f"{server}:{uri} was not attached: the server gave no content."
         files = self._files()
-        text, images = await in_thread(lambda: attachment_text(server, uri, contents, files), "hel-resource")
+
+        def joining() -> tuple[str, tuple[Image, ...]]:
+            text, images = attachment_text(server, uri, contents, files)
+            return self._hide(text), images
+
+        text, images = await in_thread(joining, "hel-resource")
         row = next(
             (one for one in self._host.shelf.resources() if (one.server, one.uri) == (server, uri)), None
         )
@@ -154,6 +174,13 @@ class Offerings:
         taken = list(self._attached.values())
         self.clear()
         return taken
+
+    def put_back(self, taken: Iterable[_Attached]) -> None:
+        """The message was not sent: what was to go with it is attached again."""
+        back = {(one.shown.server, one.shown.uri): one for one in taken}
+        if back:
+            self._attached = {**back, **self._attached}
+            self._tell()
 
     async def message(self, text: str, taken: Iterable[_Attached]) -> Message | str:
         """The whole message: `text`, what was attached, and the resources it mentions as `@server:uri`.
@@ -210,9 +237,14 @@ class Offerings:
         try:
             result = await self._through(server, lambda connection: connection.prompt(name, given))
         except CallFault as fault:
-            return str(fault)
+            return sentence(str(fault))
         files = self._files()
-        messages = await in_thread(lambda: prompt_messages(result, files, server), "hel-prompt")
+
+        def read() -> tuple[UserMessage | AssistantMessage, ...]:
+            messages = prompt_messages(result, files, server)
+            return tuple(replace(one, text=self._hide(one.text)) for one in messages)
+
+        messages = await in_thread(read, "hel-prompt")
         if not messages:
             return f'The prompt "{name}" of {server} is empty.'
         last = messages[-1]
@@ -235,10 +267,17 @@ class Offerings:
         completion = result.get("completion")
         completion = completion if isinstance(completion, dict) else {}
         listed, total = completion.get("values"), completion.get("total")
-        texts = [one for one in listed if isinstance(one, str)] if isinstance(listed, list) else []
+        found = listed if isinstance(listed, list) else []
+        texts = [one for one in found if isinstance(one, str) and len(one) <= VALUE_LENGTH]
         values = tuple(texts[:MOST_VALUES])
         more = total if isinstance(total, int) and total > 0 else len(texts)
         self._emit(p.Completed(wanted.request, values, more))
 
     def _warn(self, server: str, sentence: str) -> None:
         self._emit(p.Notice("warning", sentence, server))
+
+
+def sentence(text: str) -> str:
+    """Text that ends as a sentence does."""
+    text = text.rstrip()
+    return text if text.endswith((".", "!", "?", "…")) else f"{text}."

@@ -23,6 +23,7 @@ from hel_tui.core.questions import Desk
 from hel_tui.core.session.model import Model
 from hel_tui.core.session.offerings import Offerings
 from hel_tui.core.session.pages import Pages
+from hel_tui.core.session.questions import recorded_questions
 from hel_tui.core.session.sampling import sample_with
 from hel_tui.core.session.servers import Servers
 from hel_tui.core.store.files import SessionFiles
@@ -87,7 +88,7 @@ def assemble(
     record = Pages(lambda path: Record(path, redactor, lambda why: emit(Notice("warning", why))), folder)
     desk = Desk(emit)
     model = Model(options, emit, _default_model(loaded, places), redactor.add, vision=loaded.settings.vision)
-    sample = sample_with(model, lambda usage, info: agent.totals.add(usage, info.prices))
+    sample = sample_with(model, lambda usage, info: agent.totals.add(usage, info.prices), record)
     host = Host(
         project=options.project,
         environ=options.environ,
@@ -97,7 +98,7 @@ def assemble(
         mask=redactor,
         hide=redactor.add,
         mirror_folder=record.folder,
-        ask=desk.ask,
+        ask=recorded_questions(desk.ask, record),
         sample=lambda: sample,
         answerable=options.answerable,
         on_list_changed=loaded.settings.on_list_changed,
@@ -147,7 +148,7 @@ def assemble(
         max_steps=options.max_steps or loaded.settings.max_steps,
     )
 
-    offerings = Offerings(host, lambda: files, emit)
+    offerings = Offerings(host, lambda: files, emit, redactor.known)
 
     def turn_over(folder: Path) -> None:
         record.turn_over(folder)

@@ -10,6 +10,7 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import Any
 
+from hel_tui.core.agent.gates import Record
 from hel_tui.core.mcp.asking import Sample, Sampled, SampleFailed, SampleRequest
 from hel_tui.core.models.types import ChatModel, Finish, FinishReason, ModelFault, ModelInfo, Request, Usage
 from hel_tui.core.session.model import Model
@@ -24,8 +25,8 @@ REASONS: dict[FinishReason, str] = {
 }
 
 
-def sample_with(model: Model, count: Callable[[Usage, ModelInfo], None]) -> Sample:
-    """The model of a session for servers; `count` hears what a request cost."""
+def sample_with(model: Model, count: Callable[[Usage, ModelInfo], None], record: Record) -> Sample:
+    """The model of a session for servers; `count` hears what a request cost, `record` what was asked."""
 
     def label() -> str:
         return model.current.info.label if model.current is not None else ""
@@ -34,12 +35,15 @@ def sample_with(model: Model, count: Callable[[Usage, ModelInfo], None]) -> Samp
         current = model.current
         if current is None:
             raise SampleFailed("there is no model to ask")
+        texts = [one.text for one in request.messages]
+        record.write("request", model=current.info.label, sampling=True, texts=texts)
         try:
             finish = await _finish(current, request)
         except ModelFault as fault:
             raise SampleFailed(f"the model failed: {fault.sentence}") from fault
         if finish.usage is not None:
             count(finish.usage, current.info)
+        record.write("response", sampling=True, reason=finish.reason, text=finish.message.text)
         message, reason = finish.message, REASONS[finish.reason]
         cuts = [at for stop in request.stop if stop and (at := message.text.find(stop)) >= 0]
         if cuts:

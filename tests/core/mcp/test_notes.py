@@ -9,9 +9,10 @@ import pytest
 
 from hel_tui.core.mcp.clock import Clock
 from hel_tui.core.mcp.faults import CallFault
-from hel_tui.core.mcp.notes import Rate
+from hel_tui.core.mcp.limits import Rate
 from hel_tui.core.mcp.pulse import Pulse, Unreachable
 from hel_tui.core.mcp.sleep import watch_sleep
+from hel_tui.core.store.redact import Redactor
 from tests.core.mcp.conftest import until
 
 
@@ -202,3 +203,29 @@ def test_a_rate_lets_bursts_pass_and_no_more() -> None:
     assert sum(rate.allows() for _ in range(50)) == 10
     now[0] = 0.5
     assert sum(rate.allows() for _ in range(50)) == 5
+
+
+async def test_hels_own_remarks_do_not_tell_a_secret_that_a_server_repeats(bench: Any) -> None:
+    hide = Redactor(["fixture"])  # as the server calls itself
+    bench.options = {"mask": hide}
+    await bench.start("wire:ok")
+    assert "ready: ‹redacted› 1" in bench.log()
+
+
+async def test_what_asks_nothing_of_a_server_says_nothing_about_it(bench: Any) -> None:
+    await bench.start("life:slow", timeout=0.1)
+    server = bench.host.server("fix")
+    for _ in range(3):
+        await server.through(lambda one: one.complete({"type": "ref/prompt", "name": "x"}, "a", "b", {}))
+        await bench.host.change_roots((bench.folder, bench.folder / str(len(bench.methods()))))
+        assert (await bench.call("slow")).failed
+    assert "paused" in (await bench.call("slow")).text
+
+
+async def test_watching_is_refused_where_the_server_does_not_tell_of_updates(bench: Any) -> None:
+    await bench.start("offers:deaf")
+    supervisor = bench.host.server("fix")
+    await until(lambda: bench.noted("listen"))
+    await until(lambda: supervisor._life.connection._listening.is_over)
+    with pytest.raises(CallFault, match="does not tell of changes"):
+        await supervisor.through(lambda connection: connection.watch("mem://a", True))

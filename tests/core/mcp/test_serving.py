@@ -20,8 +20,9 @@ from hel_tui.core.protocol import (
     SamplingQuestion,
     UrlQuestion,
 )
+from hel_tui.core.store.redact import Redactor
 from hel_tui.core.vocabulary import AssistantMessage, ToolCall, ToolMessage, UserMessage
-from tests.core.mcp.conftest import until
+from tests.core.mcp.conftest import LIMIT, until
 
 FORM = {
     "message": "Who are you?",
@@ -386,3 +387,91 @@ async def test_a_server_hears_that_there_are_other_roots_and_asks_for_them(bench
     await bench.host.change_roots((bench.folder, other))
     await until(lambda: bench.noted("roots"))
     assert bench.noted("roots") == [bench.folder.as_uri(), other.as_uri()]
+
+
+# ------------------------------------------------------------- what is too much
+
+
+async def test_a_result_with_many_questions_is_refused_before_one_is_asked(bench: Any) -> None:
+    person = Person()
+    bench.options = {"ask": person, "answerable": True}
+    await bench.start("asks:rounds")
+    outcome = await bench.call("ask", method="many", params={"count": 9})
+    assert outcome.failed and "more than 8 questions" in outcome.text
+    assert person.asked == []
+
+
+async def test_when_one_of_several_questions_is_refused_the_others_are_taken_back(bench: Any) -> None:
+    closed = asyncio.Event()
+
+    async def ask(_question: Question) -> Answer:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            closed.set()
+        raise AssertionError
+
+    bench.options = {"ask": ask, "answerable": True}
+    await bench.start("asks:rounds", timeout=LIMIT)
+    outcome = await bench.call("ask", method="good-and-bad")
+    assert outcome.failed
+    await asyncio.wait_for(closed.wait(), LIMIT)
+    assert not (await bench.call("echo", text="well")).failed
+
+
+async def test_a_server_that_keeps_asking_what_is_refused_is_declined_by_hel(bench: Any) -> None:
+    person = Person(*[FormAnswer("cancel")] * 5)
+    bench.options = {"ask": person, "answerable": True}
+    await bench.start("asks:asks")
+    got = [(await asked(bench, "elicitation/create", FORM))["action"] for _ in range(7)]
+    assert got == ["cancel"] * 5 + ["decline"] * 2
+    assert any("declines for you" in notice.text for notice in bench.notices())
+
+
+async def test_what_cannot_be_shown_is_told_a_few_times_and_not_for_ever(bench: Any) -> None:
+    bench.options = {"ask": Person(), "answerable": True}
+    await bench.start("asks:asks")
+    for _ in range(12):
+        assert (await asked(bench, "elicitation/create", {**PAGE, "url": "x"}))["code"] == -32602
+    assert sum("cannot show" in notice.text for notice in bench.notices()) == 6
+
+
+async def test_a_new_connection_is_no_way_around_the_limits_of_sampling(bench: Any) -> None:
+    bench.options = {
+        "ask": Person(*[SamplingAnswer(False)] * 10),
+        "answerable": True,
+        "sample": Model(AssistantMessage()),
+    }
+    await bench.start("asks:asks", sampling=True)
+    for _ in range(10):
+        await asked(bench, "sampling/createMessage", PROMPT)
+    first = bench.status().pid
+    bench.host.restart("fix")
+    await until(lambda: bench.status().phase == "ready" and bench.status().pid != first)
+    assert "10 requests a minute" in (await asked(bench, "sampling/createMessage", PROMPT))["message"]
+
+
+async def test_what_the_model_is_told_for_a_server_is_cleaned_and_without_known_secrets(bench: Any) -> None:
+    model = Model(AssistantMessage("x"))
+    hide = Redactor(["a-plain-secret-7"])
+    bench.options = {
+        "ask": Person(SamplingAnswer(True), SamplingAnswer(True)),
+        "answerable": True,
+        "sample": model,
+        "mask": hide,
+    }
+    await bench.start("asks:asks", sampling=True)
+    unseen = "\U000e0041\u202e"
+    use = {"type": "tool_use", "id": "c", "name": f"a{unseen}", "input": {"k": f"v{unseen}"}}
+    messages = [
+        {"role": "user", "content": {"type": "text", "text": f"a-plain-secret-7{unseen}"}},
+        {"role": "assistant", "content": [use]},
+        {"role": "user", "content": [{"type": "tool_result", "toolUseId": "c", "structuredContent": unseen}]},
+    ]
+    tools = [{"name": "t", "description": unseen, "inputSchema": {"title": unseen}}]
+    await asked(bench, "sampling/createMessage", {"messages": messages, "maxTokens": 0.5, "tools": tools})
+    (request,) = model.requests
+    told = repr(request)
+    assert not any(repr(one)[1:-1] in told for one in unseen)
+    assert "a-plain-secret-7" not in told
+    assert request.max_tokens == 1

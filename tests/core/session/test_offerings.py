@@ -216,3 +216,26 @@ def test_a_new_conversation_begins_with_nothing_attached(play: Open) -> None:
         attach(driver, GUIDE)
         driver.send(p.NewSession())
         driver.wait(lambda _events: attachments(driver) == ())
+
+
+def test_what_was_attached_to_a_message_that_was_not_sent_is_attached_again(
+    play: Open, model: ScriptedModel
+) -> None:
+    with offering(play, say("ok")) as driver:
+        driver.phase("fix", "ready")
+        attach(driver, GUIDE)
+        assert driver.ask("look at @fix:mem://none").reason == "failed"
+        driver.wait(lambda _events: [one.uri for one in attachments(driver)] == [GUIDE])
+        driver.ask("again")
+    assert "# Guide" in user(model.requests[0])
+
+
+def test_a_known_secret_in_a_resource_does_not_reach_the_model(
+    play: Open, model: ScriptedModel, project: Path
+) -> None:
+    with play(say("ok"), servers={"fix": {"mode": "offers:offers", "env": {"API_KEY": "Use it."}}}) as driver:
+        driver.phase("fix", "ready")
+        attach(driver, GUIDE)
+        driver.ask("what does it say?")
+    assert "# Guide" in user(model.requests[0])
+    assert "Use it." not in user(model.requests[0])

@@ -141,3 +141,24 @@ def test_a_log_level_is_set_by_command(play: Open, tmp_path: Path) -> None:
         driver.send(p.SetLogLevel("fix", "error"))
         driver.wait(lambda _events: any("Log level: error" in one.text for one in driver.of(p.Notice)))
     assert any(one.get("level") == "error" for one in heard(tmp_path, "fix"))
+
+
+def test_what_a_server_asked_and_what_became_of_it_is_in_the_record(
+    play: Open, model: ScriptedModel, tmp_path: Path
+) -> None:
+    servers = {"fix": {"mode": "asks:asks", "sampling": True}}
+    with play(say("hi there"), servers=servers) as driver:
+        by_hand(driver, FORM)
+        driver.answer(p.FormQuestion, p.FormAnswer("accept", (("name", "Ada-the-secret"),)))
+        result(driver)
+        driver.send(p.CallTool(ASK, json.dumps(SAMPLE)))
+        driver.answer(p.ApprovalQuestion, p.ApprovalAnswer("once"))
+        driver.answer(p.SamplingQuestion, p.SamplingAnswer(True))
+        driver.answer(p.SamplingQuestion, p.SamplingAnswer(False))
+        driver.wait(lambda _events: len(driver.results()) == 2)
+    (record,) = tmp_path.rglob("record.jsonl")
+    lines = [json.loads(line) for line in record.read_text().splitlines()]
+    asked = [(line["asked"], line["decision"]) for line in lines if "asked" in line]
+    assert asked == [("form", "accept"), ("sampling: request", "allow"), ("sampling: answer", "deny")]
+    assert [line["kind"] for line in lines if line.get("sampling")] == ["request", "response"]
+    assert not any("Ada-the-secret" in json.dumps(line) for line in lines if "asked" in line)
