@@ -16,7 +16,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from hel_tui.core.forms.values import start
 from hel_tui.core.mcp.config import load_servers
 from hel_tui.core.mcp.faults import CallFault
 from hel_tui.core.mcp.host import Host
@@ -39,6 +38,7 @@ from hel_tui.core.protocol import (
 )
 from hel_tui.core.store.files import SessionFiles
 from hel_tui.core.store.places import find_places
+from hel_tui.forms.values import start
 
 NAME = "conformance"
 LIMIT = 45.0

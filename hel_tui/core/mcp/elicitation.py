@@ -1,17 +1,17 @@
 """A server asks the person: a form from a schema, or a URL to go to (specification, elicitation).
 
 Pure: from params to a question, from an answer to a result. Not here: asking (serving), the dialogs (a
-screen), what a form may hold (core.forms).
+screen), what a form may hold (forms).
 """
 
 from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-from hel_tui.core.forms import fields_from_schema
 from hel_tui.core.protocol import Answer, FormAnswer, FormQuestion, UrlQuestion
 from hel_tui.core.questions import question_id
 from hel_tui.core.vocabulary import Json
+from hel_tui.forms import fields_from_schema
 
 MESSAGE_LENGTH = 4000
 URL_LENGTH = 8192

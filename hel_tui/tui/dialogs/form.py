@@ -1,6 +1,6 @@
 """A form that a server asks to be filled in: accept, decline and cancel are three different answers.
 
-Not here: the fields (widgets/fields), what a value must be like (core.forms).
+Not here: the fields (widgets/fields), what a value must be like (forms).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from textual.widget import Widget
 from textual.widgets import Input, TextArea
 
 from hel_tui.core import protocol as p
-from hel_tui.core.forms import Content, check_form
+from hel_tui.forms import Content, check_form
 from hel_tui.tui import keymap
 from hel_tui.tui.dialogs.base import FRAME_ROWS, Choice, Dialog
 from hel_tui.tui.dialogs.pane import foreign, framed

@@ -1,6 +1,6 @@
 """Fields to fill in: a head of foreign text and something to type or choose in for each, in one scroll.
 
-Not here: what a value must be like (core.forms), and what is done with the values (dialogs).
+Not here: what a value must be like (forms), and what is done with the values (dialogs).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from textual.widget import Widget
 from textual.widgets import TextArea
 
 from hel_tui.core import protocol as p
-from hel_tui.core.forms import Problem, Typed, start
+from hel_tui.forms import Problem, Typed, start
 from hel_tui.tui.dialogs.pane import FRAME, TextPane, foreign
 from hel_tui.tui.safe import NEWLINE_MARK, clean
 from hel_tui.tui.strings import t

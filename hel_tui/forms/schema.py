@@ -9,13 +9,21 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from hel_tui.core.forms.values import Problem, number_text, parse_number
 from hel_tui.core.protocol import FieldKind, FieldValue, FormField
+from hel_tui.forms.patterns import LONGEST
+from hel_tui.forms.values import Problem, number_text, parse_number
 
+MAX_SCHEMA = 64 * 1024
+"""Characters of all a form says, also where it says it once for many fields."""
 MAX_FIELDS = 50
 MAX_OPTIONS = 500
+"""Countries and time zones are chosen from a few hundred."""
+MAX_NAME = 200
+"""Characters of what is sent back as it is: the name of a field, the value of an option."""
 MAX_LABEL = 200
-MAX_DESCRIPTION = 2_000
+MAX_DESCRIPTION = 500
+MAX_DEFAULT = 4_000
+_TOO_LARGE = f"The form is too large: it says more than {MAX_SCHEMA // 1024} KiB."
 
 
 def fields_from_schema(schema: object) -> tuple[FormField, ...] | str:
@@ -23,10 +31,12 @@ def fields_from_schema(schema: object) -> tuple[FormField, ...] | str:
 
     Specification: a flat object of strings, numbers, booleans and enums (client/elicitation, schema). Also
     taken: a missing `type`, a null beside another type, a local `$ref`, and whole numbers as options. What is
-    wrong in a limit or a default is left out.
+    wrong in a limit or a default is left out, labels and descriptions are cut; what would be sent back is not.
     """
     if not isinstance(schema, Mapping):
         return "The schema of the form is not an object."
+    if _size(schema) > MAX_SCHEMA:
+        return _TOO_LARGE
     if schema.get("type", "object") != "object":
         return "The schema of the form does not describe an object."
     properties = schema.get("properties", {})
@@ -37,13 +47,38 @@ def fields_from_schema(schema: object) -> tuple[FormField, ...] | str:
     named |= {name: {} for name in needed if name not in named}
     if len(named) > MAX_FIELDS:
         return f"The form has {len(named)} fields; at most {MAX_FIELDS} can be asked for."
+    if any(len(name) > MAX_NAME for name in named):
+        return f"The name of a field is longer than {MAX_NAME} characters."
     fields: list[FormField] = []
+    said = 0
     for name, each in named.items():
-        field = _field(name, _resolved(each, schema), name in needed)
+        resolved = _resolved(each, schema)
+        said += _size(resolved)
+        if said > MAX_SCHEMA:
+            return _TOO_LARGE
+        field = _field(name, resolved, name in needed)
         if isinstance(field, str):
             return f'The field "{name[:MAX_LABEL]}" cannot be asked for: {field}.'
         fields.append(field)
     return tuple(fields)
+
+
+def _size(value: object) -> int:
+    """About the characters of a JSON value; no more is counted than tells that it is too large."""
+    size, left = 0, [value]
+    while left and size <= MAX_SCHEMA:
+        match left.pop():
+            case str(text):
+                size += len(text) + 2
+            case Mapping() as some:
+                size += sum(len(name) + 4 if isinstance(name, str) else 4 for name in some)
+                left.extend(some.values())
+            case list() | tuple() as several:
+                size += 2 * len(several)
+                left.extend(several)
+            case _:
+                size += 4
+    return size
 
 
 def _list(value: object) -> list[object]:
@@ -93,7 +128,7 @@ def _field(name: str, schema: Mapping[object, object], required: bool) -> FormFi
         options=options,
         minimum=_limit(schema.get(low)),
         maximum=_limit(schema.get(high)),
-        pattern=_text(schema.get("pattern"), MAX_DESCRIPTION) if kind in _WRITTEN else "",
+        pattern=_pattern(schema.get("pattern")) if kind in _WRITTEN else "",
     )
 
 
@@ -147,6 +182,8 @@ def _options(schema: Mapping[object, object]) -> Options | str:
                 found += _option(one["const"], one.get("title"))
     unique = dict(reversed(found))
     options = tuple((value, unique[value]) for value in dict(found))
+    if any(len(value) > MAX_NAME for value in unique):
+        return f"one of its options is longer than {MAX_NAME} characters"
     return options if len(options) <= MAX_OPTIONS else f"it has more than {MAX_OPTIONS} options"
 
 
@@ -156,7 +193,14 @@ def _option(value: object, label: object) -> list[tuple[str, str]]:
 
 
 def _text(value: object, longest: int) -> str:
-    return value[:longest] if isinstance(value, str) else ""
+    if not isinstance(value, str):
+        return ""
+    return value if len(value) <= longest else value[: longest - 1] + "…"
+
+
+def _pattern(value: object) -> str:
+    """A pattern that is looked at; half a pattern would be another one."""
+    return value if isinstance(value, str) and len(value) <= LONGEST else ""
 
 
 def _limit(value: object) -> float | None:
@@ -186,4 +230,4 @@ def _default(kind: FieldKind, options: Options, value: object) -> FieldValue | N
             return None if isinstance(number, Problem) else number
         case "choice":
             return value if isinstance(value, str) and value in known else None
-    return value if isinstance(value, str) and value else None
+    return value if isinstance(value, str) and 0 < len(value) <= MAX_DEFAULT else None

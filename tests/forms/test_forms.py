@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hel_tui.core.forms import Problem, check_form, fields_from_schema, read_field, start
-from hel_tui.core.forms.patterns import matches
 from hel_tui.core.protocol import FormField
+from hel_tui.forms import Problem, check_form, fields_from_schema, read_field, start
+from hel_tui.forms.patterns import matches
 
 
 def fields(schema: dict[str, Any], *required: str) -> tuple[FormField, ...]:
@@ -296,3 +296,44 @@ def test_a_default_that_is_shown_is_read_back_as_it_was(value: float) -> None:
 def test_choices_come_in_the_order_of_the_options(chosen: set[str]) -> None:
     one = field({"type": "array", "items": {"enum": list("abcdef")}}, required=True)
     assert read_field(one, tuple(chosen)) == tuple(sorted(chosen))
+
+
+# ------------------------------------------------------------------ how much it may say
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"x": {"type": "string", "default": "a" * 2_000_000}},
+        {"x": {"type": "string", "enum": [f"{n:06}" for n in range(20_000)]}},
+        {"x" * 100_000: {"type": "string"}},
+        {"x": {"type": "string", "x-more": [[[]]] * 100_000}},
+        {f"f{n}": {"$ref": "#/$defs/all"} for n in range(50)},
+    ],
+    ids=["default", "options", "name", "unread", "many times the same"],
+)
+def test_a_form_that_says_too_much_is_refused(schema: dict[str, Any]) -> None:
+    everything = {"all": {"type": "string", "enum": [f"{n:0100}" for n in range(300)]}}
+    found = fields_from_schema({"type": "object", "properties": schema, "$defs": everything})
+    assert found == "The form is too large: it says more than 64 KiB."
+
+
+def test_what_is_only_read_is_cut_and_what_would_be_sent_back_is_not() -> None:
+    one = field(
+        {"title": "t" * 1_000, "description": "d" * 1_000, "oneOf": [{"const": "a", "title": "o" * 900}]}
+    )
+    assert (len(one.label), len(one.description), len(one.options[0][1])) == (200, 500, 200)
+    assert one.label.endswith("t…") and one.description.endswith("d…") and one.options[0][1].endswith("o…")
+    assert field({"type": "string", "default": "d" * 5_000}).default is None
+    assert field({"type": "string", "pattern": "a" * 501}).pattern == ""
+    long_name = fields_from_schema({"properties": {"n" * 201: {"type": "string"}}})
+    assert long_name == "The name of a field is longer than 200 characters."
+    long_option = fields_from_schema({"properties": {"x": {"enum": ["o" * 201]}}})
+    assert (
+        long_option == 'The field "x" cannot be asked for: one of its options is longer than 200 characters.'
+    )
+
+
+def test_all_countries_can_be_chosen_from() -> None:
+    countries = [{"const": f"C{n}", "title": f"The Republic of Number {n}"} for n in range(249)]
+    assert len(field({"type": "string", "oneOf": countries}).options) == 249

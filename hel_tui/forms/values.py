@@ -8,13 +8,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 from urllib.parse import urlsplit
 
-from hel_tui.core.forms.patterns import matches
 from hel_tui.core.protocol import FieldKind, FieldValue, FormField
-from hel_tui.core.values import dataclass
+from hel_tui.forms.patterns import matches
 
 MAX_DIGITS = 300
 """Digits of a number that are still sent; Python's own limit is 4300."""
