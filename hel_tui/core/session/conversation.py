@@ -25,13 +25,13 @@ from hel_tui.core.agent.turn import Ending
 from hel_tui.core.context.instructions import project_instructions
 from hel_tui.core.context.prompt import system_prompt
 from hel_tui.core.mcp.clock import Clock
-from hel_tui.core.mcp.faults import CallFault
 from hel_tui.core.mcp.naming import public_name
 from hel_tui.core.mcp.sleep import watch_sleep
 from hel_tui.core.options import Options
 from hel_tui.core.session.leftovers import offer_leftovers
 from hel_tui.core.session.offerings import Message
 from hel_tui.core.session.parts import Emit, assemble
+from hel_tui.core.session.server_commands import ServerCommands
 from hel_tui.core.store.memory import remember
 from hel_tui.core.vocabulary import UserMessage
 
@@ -72,6 +72,7 @@ class Session:
         """The first choice of a model is over."""
         self._instructions = ""
         self._parts = assemble(options, self._id, emit, self._from_host, self._prompt)
+        self._server_commands = ServerCommands(self._parts, options.project, emit, self._spawn)
 
     # ------------------------------------------------------------------- life
 
@@ -194,88 +195,7 @@ class Session:
             case p.SetModel(model, base_url):
                 self._spawn(self._switch_model(model, base_url))
             case _:
-                self._obey_about_servers(command)
-
-    def _obey_about_servers(self, command: p.Command) -> None:
-        match command:
-            case p.RestartServer(server):
-                self._expect(self._parts.host.restart(server), server)
-            case p.SwitchServer(server, on):
-                self._expect(self._parts.host.switch(server, on), server)
-            case p.LoadTools(names):
-                self._parts.host.catalogue.load(names)
-            case p.UnloadTools(names):
-                self._parts.host.catalogue.unload(names)
-            case p.ReviewTrust():
-                self._spawn(self._parts.servers.look_again())
-            case p.Login(server):
-                self._spawn(self._log_in(server))
-            case p.Logout(server):
-                self._spawn(self._log_out(server))
-            case p.SetLogLevel(server, level):
-                self._spawn(self._set_log_level(server, level))
-            case p.ChangeRoots(add, remove):
-                self._spawn(self._change_roots(add, remove))
-            case _:
-                self._obey_about_offerings(command)
-
-    def _obey_about_offerings(self, command: p.Command) -> None:
-        offerings = self._parts.offerings
-        match command:
-            case p.ListResources(server):
-                self._spawn(offerings.list_resources(server))
-            case p.ReadResource(server, uri):
-                self._spawn(offerings.look(server, uri))
-            case p.WatchResource(server, uri, on):
-                self._spawn(offerings.watch(server, uri, on))
-            case p.Attach(server, uri):
-                self._spawn(self._attach(server, uri))
-            case p.Detach(server, uri):
-                offerings.detach(server, uri)
-            case p.CompleteArgument():
-                self._spawn(offerings.complete(command))
-            case _:
-                raise ValueError("hel does not know this command")
-
-    def _expect(self, done: bool, server: str) -> None:
-        if not done:
-            self._warn(f"{server} cannot be started: there is no such trusted server.")
-
-    async def _log_in(self, server: str) -> None:
-        if problem := await self._parts.host.login(server):
-            self._emit(p.Notice("warning", f"No login: {problem}.".replace("..", "."), server))
-
-    async def _log_out(self, server: str) -> None:
-        problem = await self._parts.host.logout(server)
-        self._emit(p.Notice("info", problem or "Logged out; its tokens are forgotten.", server))
-
-    async def _set_log_level(self, server: str, level: p.LogLevel) -> None:
-        supervisor = self._parts.host.server(server)
-        if supervisor is None:
-            self._warn(f"There is no server named {server}.")
-            return
-        try:
-            await supervisor.through(lambda connection: connection.set_log_level(level))
-        except CallFault as fault:
-            self._emit(p.Notice("warning", str(fault), server))
-        else:
-            self._emit(p.Notice("info", f"Log level: {level}.", server))
-
-    async def _change_roots(self, add: tuple[str, ...], remove: tuple[str, ...]) -> None:
-        host, project = self._parts.host, self._options.project
-        gone = {(project / path).resolve() for path in remove}
-        roots = [root for root in host.roots if root == project or root not in gone]
-        for path in ((project / one).expanduser().resolve() for one in add):
-            if not path.is_dir():
-                self._warn(f"{path} is not a folder: it was not added to the roots.")
-            elif path not in roots:
-                roots.append(path)
-        await host.change_roots(tuple(roots))
-        self._emit(p.Notice("info", "Servers are told these roots: " + ", ".join(map(str, roots)) + "."))
-
-    async def _attach(self, server: str, uri: str) -> None:
-        if problem := await self._parts.offerings.attach(server, uri):
-            self._emit(p.Notice("warning", problem, server))
+                self._server_commands.obey(command)
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         """Run beside the turns; a failure becomes a notice."""
