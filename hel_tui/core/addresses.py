@@ -6,21 +6,32 @@ Pure functions over URLs. Not here: anything that is sent there.
 from __future__ import annotations
 
 import ipaddress
+import socket
 from urllib.parse import urlsplit
 
 _PORTS = {"http": 80, "https": 443}
 
 
 def is_loopback(url: str) -> bool:
-    """Whether the URL's host is this machine (0.0.0.0, as engines print it, included)."""
+    """Whether the URL's host is this machine (0.0.0.0, as engines print it, included), however written."""
     host = (urlsplit(url).hostname or "").rstrip(".")
     if host == "localhost" or host.endswith(".localhost"):
         return True
+    address = _address(host)
+    return address is not None and (address.is_loopback or address.is_unspecified)
+
+
+def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    """The address a host is written as, also as resolvers take it: `127.1`, `0x7f.1`, `::ffff:1.2.3.4`."""
     try:
         address = ipaddress.ip_address(host)
     except ValueError:
-        return False
-    return address.is_loopback or address.is_unspecified
+        try:
+            return ipaddress.IPv4Address(socket.inet_aton(host))
+        except (OSError, ValueError):
+            return None
+    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
+    return mapped or address
 
 
 def host_of(url: str) -> str:

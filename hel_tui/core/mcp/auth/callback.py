@@ -6,11 +6,11 @@ Nothing of what comes is shown or kept but the fields of the answer. Not here: w
 from __future__ import annotations
 
 import asyncio
+import ipaddress
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from urllib.parse import urlsplit
 
-from hel_tui.core.addresses import is_loopback
 from hel_tui.core.mcp.auth.asking import Refusal
 from hel_tui.core.mcp.auth.flow import read_fields
 from hel_tui.core.mcp.auth.settings import OAuthSettings
@@ -40,17 +40,25 @@ def redirects_of(settings: OAuthSettings) -> tuple[str, ...]:
     which no name service can change (RFC 8252 section 8.3).
     """
     if settings.redirect_uri:
-        parts = urlsplit(settings.redirect_uri)
-        if (
-            parts.scheme != "http"
-            or not is_loopback(settings.redirect_uri)
-            or not _port(settings.redirect_uri)
-        ):
-            raise Refusal("`oauth.redirectUri` must be an http URL of this machine with a port")
+        if not _is_of_this_machine(settings.redirect_uri):
+            raise Refusal(
+                "`oauth.redirectUri` must be an http URL of this machine, such as localhost, with a port"
+            )
         return (settings.redirect_uri,)
     host = "localhost" if settings.client_id or settings.client_metadata_url else "127.0.0.1"
     ports = (settings.callback_port,) if settings.callback_port else PORTS
     return tuple(f"http://{host}:{port}{PATH}" for port in ports)
+
+
+def _is_of_this_machine(redirect: str) -> bool:
+    """Whether nobody but this machine can come back to it: 0.0.0.0 would be open to the whole network."""
+    try:
+        parts = urlsplit(redirect)
+        host = parts.hostname or ""
+        is_here = host in ("localhost", "::1") or ipaddress.IPv4Address(host).is_loopback
+    except ValueError:
+        return False
+    return is_here and parts.scheme == "http" and _port(redirect) > 0
 
 
 def _port(url: str) -> int:

@@ -99,12 +99,22 @@ def test_where_the_browser_is_sent_follows_the_entry() -> None:
     )
     own = "http://localhost:3118/cb"
     assert redirects_of(OAuthSettings(client_id="a", redirect_uri=own)) == (own,)
+    for one in ("http://127.0.0.2:3118/cb", "http://[::1]:3118/cb"):
+        assert redirects_of(OAuthSettings(redirect_uri=one)) == (one,)
     assert len(redirects_of(OAuthSettings())) > 1
 
 
 @pytest.mark.parametrize(
     "uri",
-    ["https://evil.example:1/cb", "http://evil.example:1/cb", "http://localhost/cb", "http://localhost:x/"],
+    [
+        *(
+            "https://evil.example:1/cb",
+            "http://evil.example:1/cb",
+            "http://localhost/cb",
+            "http://localhost:x/",
+        ),
+        *("http://0.0.0.0:3118/cb", "http://[::]:3118/cb", "http://127.1:3118/cb", "http://[x:3118/cb"),
+    ],
 )
 def test_a_redirect_to_elsewhere_is_refused(uri: str) -> None:
     with pytest.raises(Refusal):
