@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,7 @@ from urllib.parse import urlsplit
 from hel_tui.core.addresses import host_of, is_loopback, origin_of
 from hel_tui.core.mcp.authorizing import Challenge, Tell
 from hel_tui.core.threads import in_thread
-from hel_tui.foreign import plain_line
+from hel_tui.foreign import plain_line, whole_characters
 
 if TYPE_CHECKING:
     import httpx2
@@ -66,6 +67,17 @@ class Reply:
         """The text under `key`; empty when there is none."""
         value = (self.data or {}).get(key)
         return value if isinstance(value, str) else ""
+
+    def number(self, key: str) -> float:
+        """The number under `key`, which some servers send as text; 0 when there is none hel can use."""
+        value = (self.data or {}).get(key)
+        if isinstance(value, bool) or not isinstance(value, int | float | str):
+            return 0.0
+        try:
+            number = float(value)
+        except (ValueError, OverflowError):
+            return 0.0
+        return number if math.isfinite(number) else 0.0
 
 
 def shown(url: str) -> str:
@@ -209,7 +221,16 @@ async def _body(response: httpx2.Response) -> bytes:
 
 def _object(body: bytes) -> dict[str, Any] | None:
     try:
-        data = json.loads(body)
+        data = _whole(json.loads(body))
     except (ValueError, RecursionError):
         return None
     return data if isinstance(data, dict) else None
+
+
+def _whole(value: Any) -> Any:
+    """JSON without lone surrogates: no request, file or keyring could take a text with them."""
+    if isinstance(value, str):
+        return whole_characters(value)
+    if isinstance(value, dict):
+        return {whole_characters(key): _whole(item) for key, item in value.items()}
+    return [_whole(item) for item in value] if isinstance(value, list) else value

@@ -115,14 +115,11 @@ async def _resource(
 
 
 def _read_resource(reply: Reply, server_url: str, settings: OAuthSettings) -> _Resource:
-    from mcp.shared.auth_utils import check_resource_allowed, resource_url_from_server_url
+    from mcp.shared.auth_utils import resource_url_from_server_url
 
     resource = reply.text("resource")
     mine = resource_url_from_server_url(server_url)
-    meant = resource == settings.resource or check_resource_allowed(
-        requested_resource=mine, configured_resource=resource
-    )
-    if not meant:
+    if resource != settings.resource and not _covers(resource, mine):
         raise Refusal(
             f"the metadata is for another server: {shown(resource)}, not {shown(mine)}; if that is right, "
             "name it in `oauth.resource` of the entry"
@@ -134,11 +131,29 @@ def _read_resource(reply: Reply, server_url: str, settings: OAuthSettings) -> _R
     )
 
 
-async def _named(asker: Asker, issuers: tuple[str, ...], preferred: str) -> AuthorizationServer:
-    """The first of the named authorization servers that answers, the one hel knows before the others."""
+def _covers(resource: str, mine: str) -> bool:
+    """Whether metadata about `resource` is about the server at `mine`."""
+    from mcp.shared.auth_utils import check_resource_allowed
+
+    try:
+        return check_resource_allowed(requested_resource=mine, configured_resource=resource)
+    except ValueError:  # it is no URL at all
+        return False
+
+
+def is_same_issuer(one: str, other: str) -> bool:
+    """Whether two issuers are the same; a text that is no URL is only itself."""
     from mcp.client.auth.utils import issuers_match
 
-    ordered = sorted(issuers, key=lambda issuer: not (preferred and issuers_match(issuer, preferred)))
+    try:
+        return issuers_match(one, other)
+    except ValueError:
+        return False
+
+
+async def _named(asker: Asker, issuers: tuple[str, ...], preferred: str) -> AuthorizationServer:
+    """The first of the named authorization servers that answers, the one hel knows before the others."""
+    ordered = sorted(issuers, key=lambda issuer: not (preferred and is_same_issuer(issuer, preferred)))
     reason = Refusal("no authorization server is named")
     for issuer in ordered[:AUTHORIZATION_SERVERS]:
         try:
@@ -151,8 +166,6 @@ async def _named(asker: Asker, issuers: tuple[str, ...], preferred: str) -> Auth
 
 async def _at_issuer(asker: Asker, issuer: str) -> AuthorizationServer:
     """The metadata of an issuer, which must say that it is the one of that issuer (RFC 8414 section 3.3)."""
-    from mcp.client.auth.utils import issuers_match
-
     if why := asker.problem(issuer):
         raise Refusal(why)
     statuses = []
@@ -164,7 +177,7 @@ async def _at_issuer(asker: Asker, issuer: str) -> AuthorizationServer:
         server = _read_server(reply)
         if server is None:
             continue
-        if not issuers_match(server.issuer, issuer):
+        if not is_same_issuer(server.issuer, issuer):
             raise Refusal(
                 f"the authorization server calls itself {shown(server.issuer)}, but was named {shown(issuer)}"
                 "; if that is right, name its metadata in `oauth.authServerMetadataUrl` of the entry"

@@ -119,12 +119,8 @@ async def _tokens(client: Client, form: Form, scopes: tuple[str, ...], refresh: 
 
 
 def _life(reply: Reply) -> float:
-    """Seconds the token lives; 0 when that is not said. Some servers send the number as text."""
-    said = (reply.data or {}).get("expires_in")
-    try:
-        life = float(said) if isinstance(said, int | float | str) and not isinstance(said, bool) else 0.0
-    except ValueError:
-        return 0.0
+    """Seconds the token lives; 0 when that is not said."""
+    life = reply.number("expires_in")
     return life if 0.0 < life < LONGEST_LIFE else 0.0
 
 

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from hel_tui import __version__
 from hel_tui.core.mcp.auth.asking import Asker, OAuthError, Refusal, Reply, Unreachable, foreign, shown
-from hel_tui.core.mcp.auth.discovery import FAILING, PASSING, AuthorizationServer
+from hel_tui.core.mcp.auth.discovery import FAILING, PASSING, AuthorizationServer, is_same_issuer
 from hel_tui.core.mcp.auth.settings import METHODS, OAuthSettings
 
 How = Literal["configured", "document", "dynamic"]
@@ -52,13 +52,11 @@ def usable(
     now: float,
 ) -> Registration | None:
     """Return the registration of an earlier login if it holds for this server and these settings."""
-    from mcp.client.auth.utils import issuers_match
-
     if known is None or known.doubtful or known.how != "dynamic" or settings.client_id:
         return None
     if settings.client_metadata_url and server.takes_metadata_urls:
         return None
-    if not issuers_match(known.issuer, server.issuer) or (known.expires and known.expires <= now):
+    if not is_same_issuer(known.issuer, server.issuer) or (known.expires and known.expires <= now):
         return None
     if known.redirects and not set(map(_end, known.redirects)) & set(map(_end, redirects)):
         return None
@@ -74,11 +72,9 @@ def check_configured(
     known: Registration | None, server: AuthorizationServer, settings: OAuthSettings
 ) -> None:
     """Refuse to show a configured client to another authorization server than the one it was used with."""
-    from mcp.client.auth.utils import issuers_match
-
     if known is None or known.how != "configured" or known.client_id != settings.client_id:
         return
-    if not issuers_match(known.issuer, server.issuer):
+    if not is_same_issuer(known.issuer, server.issuer):
         raise Refusal(
             f"the server now names the authorization server {shown(server.issuer)}; the configured "
             f"client was used with {shown(known.issuer)}. If that is right, log out first"
@@ -198,7 +194,6 @@ def _registered(
         raise Refusal(f"hel was registered to authenticate itself by {foreign(method)}, which it cannot")
     if method in _SECRET_METHODS and not secret:
         raise Refusal("hel was registered to authenticate itself by a secret, but got none")
-    expires = data.get("client_secret_expires_at")
     listed = data.get("redirect_uris")
     kept = tuple(one for one in redirects if one in listed) if isinstance(listed, list) else ()
     made = Registration(
@@ -207,7 +202,7 @@ def _registered(
         "dynamic",
         method,
         secret,
-        float(expires) if isinstance(expires, int | float) and secret else 0.0,
+        reply.number("client_secret_expires_at") if secret else 0.0,
         kept or redirects,
     )
     asker.tell(f"registered as client {made.label}")
