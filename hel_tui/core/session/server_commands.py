@@ -11,7 +11,9 @@ from typing import Any
 
 from hel_tui.core import protocol as p
 from hel_tui.core.mcp.faults import CallFault
+from hel_tui.core.session.offerings import sentence
 from hel_tui.core.session.parts import Emit, Parts
+from hel_tui.core.threads import in_thread
 
 
 class ServerCommands:
@@ -98,13 +100,9 @@ class ServerCommands:
 
     async def _change_roots(self, add: tuple[str, ...], remove: tuple[str, ...]) -> None:
         host, project = self._parts.host, self._project
-        gone = {(project / Path(one).expanduser()).resolve() for one in remove}
-        roots = [root for root in host.roots if root == project or root not in gone]
-        for path in ((project / Path(one).expanduser()).resolve() for one in add):
-            if not path.is_dir():
-                self._warn(f"{path} is not a folder: it was not added to the roots.")
-            elif path not in roots:
-                roots.append(path)
+        roots, strange = await in_thread(lambda: _roots(host.roots, project, add, remove), "hel-roots")
+        for path in strange:
+            self._warn(f"{path} is not a folder: it was not added to the roots.")
         await host.change_roots(tuple(roots))
         self._emit(p.Notice("info", "Servers are told these roots: " + ", ".join(map(str, roots)) + "."))
 
@@ -114,3 +112,18 @@ class ServerCommands:
 
     def _warn(self, text: str) -> None:
         self._emit(p.Notice("warning", text))
+
+
+def _roots(
+    now: tuple[Path, ...], project: Path, add: tuple[str, ...], remove: tuple[str, ...]
+) -> tuple[list[Path], list[Path]]:
+    """Return the roots as they are to be, the project among them, and what was to be added and is no folder."""
+
+    def whole(path: str) -> Path:
+        return (project / Path(path).expanduser()).resolve()
+
+    gone = set(map(whole, remove))
+    roots = [root for root in now if root == project or root not in gone]
+    added = list(map(whole, add))
+    roots += [path for path in dict.fromkeys(added) if path.is_dir() and path not in roots]
+    return roots, [path for path in added if not path.is_dir()]
