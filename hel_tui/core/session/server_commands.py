@@ -117,7 +117,7 @@ class ServerCommands:
 def _roots(
     now: tuple[Path, ...], project: Path, add: tuple[str, ...], remove: tuple[str, ...]
 ) -> tuple[list[Path], list[Path]]:
-    """Return the roots as they are to be, the project among them, and what was to be added and is no folder."""
+    """Return the roots from now on, the project among them, and what was to be added but is no folder."""
 
     def whole(path: str) -> Path:
         return (project / Path(path).expanduser()).resolve()
