@@ -31,7 +31,7 @@ def fields_from_schema(schema: object) -> tuple[FormField, ...] | str:
 
     Specification: a flat object of strings, numbers, booleans and enums (client/elicitation, schema). Also
     taken: a missing `type`, a null beside another type, a local `$ref`, and whole numbers as options. What is
-    wrong in a limit or a default is left out, labels and descriptions are cut; what would be sent back is not.
+    wrong in a limit or a default is left out; labels and descriptions are cut, what is sent back never is.
     """
     if not isinstance(schema, Mapping):
         return "The schema of the form is not an object."

@@ -114,6 +114,8 @@ class Changes:
     """Keys of items that are new or changed."""
     header: bool = False
     servers: bool = False
+    offerers: bool = False
+    """Which servers answer, or what they offer: a counter that moved is not it."""
     tools: bool = False
     questions: bool = False
     queue: bool = False
@@ -188,6 +190,10 @@ def reduce(state: ViewState, events: Iterable[p.Event]) -> Changes:
     return changes
 
 
+def _offers(server: p.ServerChanged | None) -> tuple[str, tuple[str, ...]]:
+    return (server.phase, server.offers) if server is not None else ("", ())
+
+
 def _apply(state: ViewState, changes: Changes, event: p.Event) -> None:
     match event:
         case p.TextDelta():
@@ -213,6 +219,7 @@ def _apply(state: ViewState, changes: Changes, event: p.Event) -> None:
                 call.version += 1
                 changes.items.add(event.call_id)
         case p.ServerChanged():
+            changes.offerers |= _offers(state.servers.get(event.name)) != _offers(event)
             state.servers[event.name] = event
             state.servers = dict(sorted(state.servers.items()))
             changes.servers = True

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from hel_tui.core import protocol as p
-from hel_tui.tui.screens.resources import ViewerScreen
+from hel_tui.tui.screens.resources import ResourcesScreen, ViewerScreen
 from tests.tui import scenes
 from tests.tui.driving import Driver, opened
 from tests.tui.fake_core import FakeCore
@@ -45,6 +47,39 @@ async def open_resources(d: Driver) -> None:
 
 
 # ------------------------------------------------------------------- resources
+
+
+async def test_of_thousands_of_resources_only_those_on_the_screen_are_drawn(monkeypatch):
+    lists, lines = [], []
+    rows_of, line_of = ResourcesScreen.rows, ResourcesScreen.line
+    monkeypatch.setattr(ResourcesScreen, "rows", lambda self: (lists.append(1), rows_of(self))[1])
+    monkeypatch.setattr(
+        ResourcesScreen, "line", lambda self, key, width: (lines.append(key), line_of(self, key, width))[1]
+    )
+    made = core()
+    made.resource_rows = tuple(p.ResourceRow("notes", f"note://{n}", f"Note {n}") for n in range(5_000))
+    async with opened(made) as d:
+        await d.press("f5", after=1)
+        await d.put(p.ResourcesChanged(1))
+        await d.until(lambda: "Note 0" in screen_text(d.app))
+        assert 0 < len(set(lines)) < 50
+        await d.press("end", after=1)
+        await d.until(lambda: "Note 4999" in screen_text(d.app))
+        assert len(set(lines)) < 100
+
+
+async def test_a_counter_of_a_server_draws_no_list_anew(monkeypatch):
+    lists = []
+    rows_of = ResourcesScreen.rows
+    monkeypatch.setattr(ResourcesScreen, "rows", lambda self: (lists.append(1), rows_of(self))[1])
+    async with opened(core()) as d:
+        await open_resources(d)
+        before = len(lists)
+        await d.put(replace(NOTES, noise=7, latency=0.5), replace(PLAIN, dropped=3))
+        await d.until(lambda: d.app.main.view.servers["notes"].noise == 7)
+        assert len(lists) == before
+        await d.put(replace(PLAIN, phase="stopped"))
+        await d.until(lambda: len(lists) == before + 1)
 
 
 async def test_lists_are_read_when_the_sheet_opens_and_no_content_is():

@@ -40,12 +40,12 @@ class Offers:
         """Hand on what a frame brought."""
         if changes.prompts:
             self.prompts = self.hel.core.prompts()
-        if changes.servers:
+        if changes.offerers:
             self._listed &= set(self.servers())
         for answer in changes.completed:
             if (came := self._completing.pop(answer.request, None)) is not None:
                 came(answer.values)
-        if changes.resources or changes.attachments or changes.prompts or changes.servers:
+        if changes.resources or changes.attachments or changes.prompts or changes.offerers:
             self._redraw(changes.read)
         if changes.resources:
             self.screen.complete()

@@ -5,7 +5,7 @@ Base of the resources and the prompts sheets. Not here: what the entries are.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import ClassVar
 
 from textual import events, on
@@ -48,6 +48,14 @@ class PickerList(RowList):
 
     def __init__(self) -> None:
         super().__init__(id="picker")
+        self.drawn: Callable[[str, int], Line] = lambda _key, _width: ()
+        """The line of a row to pick, by its key and for a width: asked for what is on the screen only."""
+
+    def line_at(self, y: int) -> Line:
+        row = self.rows[y] if y < len(self.rows) else None
+        return (
+            self.drawn(row.key, max(self.columns, 1)) if row is not None and row.live else super().line_at(y)
+        )
 
     def action_filter(self) -> None:
         self.post_message(self.Wish("filter"))
@@ -57,7 +65,7 @@ class PickerList(RowList):
 
 
 class Picker(ModalScreen[str]):
-    """Subclasses give `title`, `foot`, `rows`, `details` and `pick`."""
+    """Subclasses give `title`, `foot`, `rows`, `line`, `details` and `pick`."""
 
     AUTO_FOCUS = "#picker"
     foot: tuple[tuple[str, str], ...] = ()
@@ -67,13 +75,18 @@ class Picker(ModalScreen[str]):
         super().__init__()
         self.heading = title
         self.list = rows
+        rows.drawn = self.line
         self.detail = TextPane()
         self.finder = Finder()
         self.filter = ""
         self.head = Caption()
 
-    def rows(self, width: int) -> list[Row]:
-        """What the list shows now, filtered."""
+    def rows(self) -> list[Row]:
+        """What the list shows now, filtered; the rows to pick without their text."""
+        raise NotImplementedError
+
+    def line(self, key: str, width: int) -> Line:
+        """One row to pick, drawn."""
         raise NotImplementedError
 
     def details(self, key: str) -> list[Line]:
@@ -100,9 +113,6 @@ class Picker(ModalScreen[str]):
         self.finder.display = False
         self.draw()
 
-    def on_resize(self) -> None:
-        self.call_after_refresh(self.draw)
-
     def draw(self) -> None:
         """Show what there is now; the mark stays on its row."""
         title = f" {self.heading}"
@@ -110,7 +120,7 @@ class Picker(ModalScreen[str]):
             title = t("pane.filtered", title=title, text=clean(self.filter, newlines=False))
         self.head.say([(title, "strong")])
         self.list.empty = [(f" {self.empty()}", "muted")]
-        self.list.show(self.rows(max(self.list.columns, 1)))
+        self.list.show(self.rows())
         self.list.refresh()
         self._describe()
 

@@ -43,7 +43,7 @@ class PromptsScreen(Picker):
         self.offers = offers
         self.by_key: dict[str, p.PromptRow] = {}
 
-    def rows(self, width: int) -> list[Row]:
+    def rows(self) -> list[Row]:
         self.by_key = {}
         out: list[Row] = []
         server = ""
@@ -58,8 +58,12 @@ class PromptsScreen(Picker):
                 )
             key = json.dumps([prompt.server, prompt.name, len(self.by_key)])
             self.by_key[key] = prompt
-            out.append(Row(key, prompt_row(prompt, width)))
+            out.append(Row(key, ()))
         return out
+
+    def line(self, key: str, width: int) -> Line:
+        prompt = self.by_key.get(key)
+        return prompt_row(prompt, width) if prompt is not None else ()
 
     def empty(self) -> str:
         return t("resources.nothing_found" if self.filter else "prompts.none")

@@ -22,7 +22,7 @@ from hel_tui.tui.screens.picker import Picker, PickerList, foot_line
 from hel_tui.tui.sizes import size_text
 from hel_tui.tui.strings import t
 from hel_tui.tui.text.lines import MUTED, Ink, wrap
-from hel_tui.tui.text.resource import content_rows
+from hel_tui.tui.text.resource import content_layout
 from hel_tui.tui.widgets.lines import Caption, Line, Part, pad, spread
 from hel_tui.tui.widgets.rows import Row
 from hel_tui.tui.widgets.rows_view import RowsView
@@ -73,14 +73,14 @@ class ResourcesScreen(Picker):
         self.offers = offers
         self.by_key: dict[str, p.ResourceRow] = {}
 
-    def rows(self, width: int) -> list[Row]:
+    def rows(self) -> list[Row]:
         self.by_key = {}
         listed: dict[str, list[p.ResourceRow]] = {server: [] for server in self.offers.servers()}
         for row in self.offers.resources():
             listed.setdefault(row.server, []).append(row)
         out: list[Row] = []
         for server, rows in listed.items():
-            found = [row for row in rows if self.filter in _searched(row)]
+            found = [row for row in rows if not self.filter or self.filter in _searched(row)]
             if not found and (self.filter or server not in self.offers.servers()):
                 continue
             note = "" if rows else t("resources.none" if self.offers.has_listed else "resources.reading")
@@ -89,8 +89,12 @@ class ResourcesScreen(Picker):
             for row in found:
                 key = json.dumps([row.server, row.uri, row.template, len(self.by_key)])
                 self.by_key[key] = row
-                out.append(Row(key, resource_row(row, width, self.offers.words(row))))
+                out.append(Row(key, ()))
         return out
+
+    def line(self, key: str, width: int) -> Line:
+        row = self.by_key.get(key)
+        return resource_row(row, width, self.offers.words(row)) if row is not None else ()
 
     def empty(self) -> str:
         return t("resources.nothing_found" if self.filter else "resources.no_servers")
@@ -178,7 +182,7 @@ class ViewerScreen(ModalScreen[str]):
         else:
             self.contents = contents = self.offers.content(self.server, self.uri)
             if contents:
-                self.view.show(lambda width: content_rows(contents, width))
+                self.view.show(content_layout(contents))
             else:
                 self.view.show(lambda width: wrap([(t("resource.gone"), MUTED)], width))
         self.tell()

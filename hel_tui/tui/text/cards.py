@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import shlex
+from collections.abc import Callable
 
 from hel_tui.core import protocol as p
 from hel_tui.tui.safe import clean, is_clean, one_line
@@ -204,8 +205,19 @@ def source_rows(language: str, text: str, width: int) -> list[Line]:
     return rows + _hidden(hidden, width)
 
 
+def cut_rows(text: str, width: int, lay_out: Callable[[str, int], list[Line]]) -> list[Line]:
+    """Text as rows by `lay_out`; the lines of it that are not shown are counted."""
+    shown, hidden = _head(text)
+    return lay_out(shown, width) + _hidden(hidden, width)
+
+
 def _hidden(count: int, width: int) -> list[Line]:
     return wrap([(t("card.cut", count=f"{count:,}"), MUTED)], width) if count else []
+
+
+def plain_rows(text: str, width: int) -> list[Line]:
+    """Text as it is, wrapped."""
+    return wrap([(text, TEXT)], width)
 
 
 def result_rows(text: str, width: int) -> list[Line]:
@@ -216,11 +228,9 @@ def result_rows(text: str, width: int) -> list[Line]:
         case "diff":
             return source_rows("diff", text, width)
         case "markdown":
-            shown, hidden = _head(text)
-            return render_markdown(shown, width) + _hidden(hidden, width)
+            return cut_rows(text, width, render_markdown)
         case _:
-            shown, hidden = _head(text.rstrip("\n"))
-            return wrap([(shown, TEXT)], width) + _hidden(hidden, width)
+            return cut_rows(text.rstrip("\n"), width, plain_rows)
 
 
 _JSON_MOST = 200_000

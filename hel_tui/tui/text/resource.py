@@ -1,71 +1,112 @@
 """The contents of a resource as rows, each shown by its MIME type.
 
-Not here: reading a resource (core), the view (widgets/rows_view).
+What is looked at, cleaned, parsed and laid out is cut first: a resource may be of any size. Not here: reading
+a resource (core), the view (widgets/rows_view).
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from hel_tui.core import protocol as p
 from hel_tui.tui.safe import clean, one_line
 from hel_tui.tui.sizes import size_text
 from hel_tui.tui.strings import t
-from hel_tui.tui.text.cards import looks_like, result_rows, source_rows
+from hel_tui.tui.text.cards import cut_rows, looks_like, plain_rows, source_rows
 from hel_tui.tui.text.json_text import indented
 from hel_tui.tui.text.lines import BOLD, MUTED, TEXT, Ink, Line, fitted, wrap
 from hel_tui.tui.text.markdown import render_markdown
 
 MOST = 200_000
-"""Characters of one content that are shown: more would hold up the screen."""
+"""Characters that are shown of all contents together: more would hold up the screen."""
 _LANGUAGES = {"javascript": "js", "x-python": "python", "x-sh": "bash", "x-yaml": "yaml", "svg+xml": "xml"}
 
+Layout = Callable[[int], list[Line]]
+"""From a width to rows."""
 
-def content_rows(contents: Sequence[p.ResourceContent], width: int) -> list[Line]:
-    """All contents of a resource below one another, each with its own address where there are several."""
-    rows: list[Line] = []
+
+def content_layout(contents: Sequence[p.ResourceContent]) -> Layout:
+    """All contents of a resource below one another, each with its own address where there are several.
+
+    Cleaning and parsing are done here, once; a new width costs only the breaking of lines.
+    """
+    layouts: list[Layout] = []
+    room = MOST
     for content in contents:
-        if len(contents) > 1:
-            rows += [Line()] if rows else []
-            rows.append(fitted([(one_line(content.uri, width), Ink("text", BOLD))], width))
-        rows += _content(content, width)
+        layouts.append(_content(content, room))
+        room = max(room - len(content.text), 0)
+    addresses = [content.uri[:2_000] for content in contents] if len(contents) > 1 else []
+
+    def rows(width: int) -> list[Line]:
+        out: list[Line] = []
+        for index, layout in enumerate(layouts):
+            if addresses:
+                out += [Line()] if out else []
+                out.append(fitted([(one_line(addresses[index], width), Ink("text", BOLD))], width))
+            out += layout(width)
+        return out
+
     return rows
 
 
-def _content(content: p.ResourceContent, width: int) -> list[Line]:
+def _content(content: p.ResourceContent, room: int) -> Layout:
+    notes: list[str] = []
     if content.text:
-        rows = _text(content.mime, clean(content.text[:MOST]), width)
-        hidden = len(content.text) - MOST
-        return rows + (wrap([(t("resource.cut", n=f"{hidden:,}"), MUTED)], width) if hidden > 0 else [])
-    if not content.size and not content.saved:
-        return [Line([(t("resource.empty"), MUTED)])]
+        hidden = len(content.text) - room
+        text = _text(content.mime, clean(content.text[:room]), is_whole=hidden <= 0)
+        notes += [t("resource.cut", n=f"{hidden:,}")] if hidden > 0 else []
+    elif content.size or content.saved:
+        text = _wrapped(_binary(content), TEXT)
+    else:
+        return lambda _width: [Line([(t("resource.empty"), MUTED)])]
+    if content.saved:
+        notes.append(t("resource.saved", path=clean(content.saved, newlines=False)))
+    below = [_wrapped(note, MUTED) for note in notes]
+    return lambda width: [row for layout in (text, *below) for row in layout(width)]
+
+
+def _wrapped(text: str, ink: Ink) -> Layout:
+    return lambda width: wrap([(text, ink)], width)
+
+
+def _binary(content: p.ResourceContent) -> str:
+    """What is known of a content that is not text, on one line."""
     kind, _, sub = content.mime.partition("/")
-    size = size_text(content.size)
     known = kind in ("image", "audio")
     shown = clean(sub if known else content.mime or "application/octet-stream", newlines=False)[:60]
     key = f"resource.{kind}" if known else "resource.binary"
     measure = {"measure": clean(content.measure, newlines=False)} if kind == "image" else {}
-    head = " ".join(t(key, kind=shown, size=size, **measure).split())
-    rows = wrap([(head, TEXT)], width)
-    if content.saved:
-        rows += wrap([(t("resource.saved", path=clean(content.saved, newlines=False)), MUTED)], width)
-    return rows
+    return " ".join(t(key, kind=shown, size=size_text(content.size), **measure).split())
 
 
-def _text(mime: str, text: str, width: int) -> list[Line]:
+def _text(mime: str, text: str, *, is_whole: bool) -> Layout:
     """Markdown rendered, JSON laid out, code coloured, the rest as it is."""
     mime = mime.partition(";")[0].strip().lower()
     sub = mime.partition("/")[2]
     if mime == "text/markdown" or sub == "x-markdown":
-        return render_markdown(text, width)
+        return lambda width: cut_rows(text, width, render_markdown)
     if sub == "json" or sub.endswith("+json"):
-        return source_rows("json", indented(text) if _is_json(text) else text, width)
-    if mime == "text/plain" and looks_like(text) == "markdown":
-        return source_rows("", text, width)
+        shown = indented(text) if is_whole and _is_json(text) else text
+        return lambda width: source_rows("json", shown, width)
     if mime in ("", "text/plain"):
-        return result_rows(text, width)
-    return source_rows(_LANGUAGES.get(sub, sub), text, width)
+        return _plain(mime, text)
+    return lambda width: source_rows(_LANGUAGES.get(sub, sub), text, width)
+
+
+def _plain(mime: str, text: str) -> Layout:
+    """Text of no particular type, by what it looks like; what is called plain is no Markdown."""
+    match looks_like(text):
+        case "json":
+            shown = indented(text)
+            return lambda width: source_rows("json", shown, width)
+        case "diff":
+            return lambda width: source_rows("diff", text, width)
+        case "markdown" if not mime:
+            return lambda width: cut_rows(text, width, render_markdown)
+        case "markdown":
+            return lambda width: source_rows("", text, width)
+    return lambda width: cut_rows(text.rstrip("\n"), width, plain_rows)
 
 
 def _is_json(text: str) -> bool:
