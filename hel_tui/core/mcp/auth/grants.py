@@ -6,11 +6,12 @@ RFC 6749 sections 4.1.3, 4.4, 6; RFC 7523 for signed clients; RFC 7009. Not here
 from __future__ import annotations
 
 import base64
+import os
+import stat
 import time
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from urllib.parse import quote
 
 from hel_tui.core.mcp.auth.asking import (
@@ -30,12 +31,15 @@ from hel_tui.core.mcp.auth.discovery import FAILING, PASSING, AuthorizationServe
 from hel_tui.core.mcp.auth.registration import BASIC, DONE, POST, SIGNED, Registration
 from hel_tui.core.mcp.auth.settings import OAuthSettings
 from hel_tui.core.mcp.auth.tokens import Tokens
+from hel_tui.core.threads import in_thread
 
 ASSERTION = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 ASSERTION_LIFE = 300
 """Seconds."""
 LONGEST_LIFE = 10 * 365 * 86_400.0
 """Seconds; a token said to live longer does not say."""
+LARGEST_KEY = 64 * 1024
+"""Bytes of a file with a key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +89,7 @@ async def revoke(client: Client, tokens: Tokens) -> str:
         if not token:
             continue
         try:
-            form, headers = _authenticated(client, {"token": token, "token_type_hint": hint})
+            form, headers = await _authenticated(client, {"token": token, "token_type_hint": hint})
             reply = await client.asker.post_form(endpoint, form, headers)
         except Refusal as refusal:
             return str(refusal)
@@ -97,7 +101,7 @@ async def revoke(client: Client, tokens: Tokens) -> str:
 async def _tokens(client: Client, form: Form, scopes: tuple[str, ...], refresh: str = "") -> Tokens:
     if client.resource:
         form = {**form, "resource": client.resource}
-    form, headers = _authenticated(client, form)
+    form, headers = await _authenticated(client, form)
     asked = client.clock()
     reply = await client.asker.post_form(client.server.token_endpoint, form, headers)
     if reply.status not in DONE or not reply.text("access_token"):
@@ -139,7 +143,7 @@ def _refused(client: Client, reply: Reply) -> Refusal:
     return OAuthError(f"{where} gave no token: {said}{HINTS.get(code, '')}", code)
 
 
-def _authenticated(client: Client, form: Form) -> tuple[Form, dict[str, str]]:
+async def _authenticated(client: Client, form: Form) -> tuple[Form, dict[str, str]]:
     """Add how hel authenticates itself (RFC 6749 section 2.3) to a form and its headers."""
     known = client.registration
     if known.method == BASIC and known.client_secret:
@@ -149,12 +153,16 @@ def _authenticated(client: Client, form: Form) -> tuple[Form, dict[str, str]]:
     if known.method == POST and known.client_secret:
         return {**form, "client_secret": known.client_secret}, {}
     if known.method == SIGNED:
-        return {**form, "client_assertion_type": ASSERTION, "client_assertion": _assertion(client)}, {}
+        assertion = await in_thread(lambda: _assertion(client), "hel-private-key")
+        return {**form, "client_assertion_type": ASSERTION, "client_assertion": assertion}, {}
     return form, {}
 
 
 def _assertion(client: Client) -> str:
-    """A signed word that hel is this client, for this authorization server only (RFC 7523 section 3)."""
+    """A signed word that hel is this client, for this authorization server only (RFC 7523 section 3).
+
+    Reads a file: call it beside the loop.
+    """
     import jwt
 
     now = int(client.clock())
@@ -176,15 +184,22 @@ def _assertion(client: Client) -> str:
 
 
 def private_key(settings: OAuthSettings) -> str:
-    """The PEM text of the key. Raises Refusal when its file cannot be read."""
-    if "-----BEGIN" in settings.private_key:
+    """The PEM text of the key. Raises Refusal when its file cannot be read, or can hold no key."""
+    if settings.has_key_text:
         return settings.private_key
     try:
-        return Path(settings.private_key).expanduser().read_text(encoding="ascii")
-    except (OSError, ValueError, RuntimeError):
-        raise Refusal(
-            "`oauth.privateKey` is neither a key in PEM nor a file with one that can be read"
-        ) from None
+        with open(settings.private_key, encoding="ascii", opener=_at_once) as file:
+            facts = os.fstat(file.fileno())
+            if stat.S_ISREG(facts.st_mode) and facts.st_size <= LARGEST_KEY:
+                return file.read(LARGEST_KEY)
+    except (OSError, ValueError):
+        pass
+    raise Refusal("`oauth.privateKey` is neither a key in PEM nor a file with one that can be read")
+
+
+def _at_once(path: str, flags: int) -> int:
+    """Open without waiting: a pipe may have no other end."""
+    return os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC)
 
 
 def _algorithm(pem: str) -> str:

@@ -5,9 +5,13 @@ Pure functions over parsed JSON, light to import. Not here: filling in variables
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Literal
+
+from hel_tui.core.store.expansion import expand_home
 
 Grant = Literal["authorization_code", "client_credentials"]
 GRANTS: tuple[Grant, ...] = ("authorization_code", "client_credentials")
@@ -46,8 +50,14 @@ class OAuthSettings:
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """What must not be seen anywhere."""
-        return tuple(one for one in (self.client_secret, self.private_key) if one)
+        """What must not be seen anywhere. Where a key is kept is no secret."""
+        key = self.private_key if self.has_key_text else ""
+        return tuple(one for one in (self.client_secret, key) if one)
+
+    @property
+    def has_key_text(self) -> bool:
+        """Whether `private_key` is the key itself, and not where it is."""
+        return "-----BEGIN" in self.private_key
 
 
 _KEYS: dict[str, tuple[str, ...]] = {
@@ -143,14 +153,9 @@ def _check(settings: OAuthSettings) -> None:
         raise InvalidSettings("`oauth.clientSecret` needs a `clientId` beside it.", "clientSecret")
 
 
-def filled(settings: OAuthSettings, fill: Callable[[str], str]) -> OAuthSettings:
-    """Return the settings with `fill` applied to every text a person may write a variable into."""
-    return replace(
-        settings,
-        client_id=fill(settings.client_id),
-        client_secret=fill(settings.client_secret),
-        client_metadata_url=fill(settings.client_metadata_url),
-        private_key=fill(settings.private_key),
-        metadata_url=fill(settings.metadata_url),
-        redirect_uri=fill(settings.redirect_uri),
-    )
+def located(settings: OAuthSettings, folder: Path, environ: Mapping[str, str]) -> OAuthSettings:
+    """Return the settings with the path of a private key made whole: a relative one starts at `folder`."""
+    if not settings.private_key or settings.has_key_text:
+        return settings
+    path = os.path.normpath(folder / expand_home(settings.private_key, environ))
+    return replace(settings, private_key=path)

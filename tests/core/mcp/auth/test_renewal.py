@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from hel_tui.core.mcp.auth.grants import LARGEST_KEY
 from hel_tui.core.mcp.auth.settings import OAuthSettings
 from hel_tui.core.mcp.authorizing import Challenge
 from tests.core.mcp.auth.conftest import LIMIT, HandClock, Hel
@@ -264,6 +266,24 @@ async def test_a_key_that_cannot_sign_is_a_sentence(place: Place, tmp_path: Path
     settings = OAuthSettings(grant="client_credentials", client_id="bot", private_key=str(tmp_path / "none"))
     hel = Hel(place.mcp, tmp_path, settings)
     assert await hel.request() == 401
+    assert "neither a key in PEM nor a file" in await hel.login()
+
+
+@pytest.mark.parametrize("kind", ["pipe", "folder", "huge", "binary", "device"])
+async def test_a_file_that_can_hold_no_key_is_neither_read_nor_waited_for(
+    place: Place, tmp_path: Path, kind: str
+) -> None:
+    file = tmp_path / "key.pem"
+    if kind == "pipe":
+        os.mkfifo(file)
+    elif kind == "folder":
+        file.mkdir()
+    elif kind == "device":
+        file.symlink_to("/dev/zero")
+    else:
+        file.write_bytes(b"\xff" if kind == "binary" else b"-" * (LARGEST_KEY + 1))
+    settings = OAuthSettings(grant="client_credentials", client_id="bot", private_key=str(file))
+    hel = Hel(place.mcp, tmp_path, settings)
     assert "neither a key in PEM nor a file" in await hel.login()
 
 

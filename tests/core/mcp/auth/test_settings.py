@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from hel_tui.core.mcp.auth.settings import InvalidSettings, OAuthSettings, filled, read_settings
+from hel_tui.core.mcp.auth.settings import InvalidSettings, OAuthSettings, located, read_settings
 
 
 def test_without_anything_hel_finds_out() -> None:
@@ -66,8 +68,12 @@ def test_what_cannot_be_used_is_a_sentence_with_its_key(raw: Any, said: str) -> 
         read_settings(raw)
 
 
-def test_variables_are_filled_in_where_they_may_stand() -> None:
-    settings, _ = read_settings({"clientId": "${ID}", "clientSecret": "${keyring:shop}", "scopes": "${S}"})
-    full = filled(settings, lambda text: text.replace("${ID}", "me").replace("${keyring:shop}", "hush"))
-    assert (full.client_id, full.client_secret, full.scopes) == ("me", "hush", ("${S}",))
-    assert full.secrets == ("hush",)
+def test_a_key_itself_is_a_secret_and_where_it_is_kept_is_none(tmp_path: Path) -> None:
+    settings, _ = read_settings({"clientId": "a", "clientSecret": "hush", "privateKey": "keys/id.pem"})
+    assert settings.secrets == ("hush",)
+    assert located(settings, tmp_path, {}).private_key == str(tmp_path / "keys/id.pem")
+    at_home = replace(settings, private_key="~/id.pem")
+    assert located(at_home, tmp_path, {"HOME": "/home/ada"}).private_key == "/home/ada/id.pem"
+    key = replace(settings, private_key="-----BEGIN PRIVATE KEY-----...")
+    assert located(key, tmp_path, {}) == key
+    assert key.secrets == ("hush", key.private_key)
