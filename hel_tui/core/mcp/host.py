@@ -34,6 +34,9 @@ HOLD = 2.0
 PROBE_TIMEOUT = 10.0
 """Seconds a server may leave the probe of the stateless protocol unanswered."""
 
+CONCERNED = ("starting", "ready", "degraded", "restarting", "needs login")
+"""Phases of a server that is, or would be, connected."""
+
 
 class Host:
     """Hosts servers for one project."""
@@ -155,22 +158,26 @@ class Host:
         return tuple(one for _, one in sorted(self._supervisors.items()))
 
     async def login(self, name: str) -> str:
-        """Authorize at a server and connect. Returns "" or why it did not come to it."""
+        """Authorize at a server; start it if it is not connected. Returns "" or why it came to nothing."""
         supervisor = self._supervisors.get(name)
         if supervisor is None:
             return f"there is no server named {name}"
         problem = await self.logins.login(supervisor.entry, self._ground)
         if not problem:
-            supervisor.restart()
+            supervisor.authorized()
         return problem
 
     async def logout(self, name: str) -> str:
-        """Give up the authorization at a server and end its connection. Returns "" or a sentence."""
+        """Give up the authorization at a server and end its connection. Returns "" or a sentence.
+
+        One that was connected, or tried to, is asked again without it; one that is off is left alone.
+        """
         supervisor = self._supervisors.get(name)
         if supervisor is None:
             return f"there is no server named {name}"
         problem = await self.logins.logout(supervisor.entry, self._ground)
-        supervisor.restart()
+        if supervisor.status.phase in CONCERNED:
+            supervisor.restart()
         return problem
 
     async def change_roots(self, roots: tuple[Path, ...]) -> None:

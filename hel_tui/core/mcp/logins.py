@@ -1,4 +1,4 @@
-"""Who is authorized at which server: one authorization per server URL, made when it is first needed.
+"""Who is authorized at which server: one authorization per server, made when it is first needed.
 
 Light: OAuth itself (auth) is imported with the first remote server. Not here: dialogs, requests (http).
 """
@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from hel_tui.core.addresses import origin_of
 from hel_tui.core.mcp.asking import Ask
@@ -28,7 +29,23 @@ if TYPE_CHECKING:
 
 RENEWAL_TIME = 5.0
 """Seconds the end of hel waits for a token that is being renewed."""
-REFUSED_HEADER = "its entry gives an Authorization header of its own: hel starts no login there"
+NO_LOGIN = "hel starts no login there"
+
+
+def why_no_login(entry: ServerEntry, address: Address) -> str:
+    """Say what gives a server its credentials in the place of a login; "" where that is OAuth."""
+    oauth = entry.oauth
+    if entry.transport == "stdio":
+        return "it is a program of this machine: there is nothing to log in to"
+    if address.helper:
+        return f"its entry gives credentials by `headersHelper`: {NO_LOGIN}"
+    if any(name.strip().lower() == "authorization" for name, _ in address.headers):
+        return f"its entry gives an Authorization header of its own: {NO_LOGIN}"
+    if urlsplit(address.url).username is not None:
+        return f"its `url` has a user name in it: {NO_LOGIN}"
+    if oauth is False or (isinstance(oauth, dict) and oauth.get("enabled") is False):
+        return "its entry says `oauth`: false"
+    return ""
 
 
 class Logins:
@@ -51,25 +68,27 @@ class Logins:
         self._hide = hide
         self._mask = mask
         self._store: TokenStore | None = None
-        self._known: dict[str, tuple[Address, Authorization]] = {}
+        self._known: dict[str, tuple[Address, bool, Authorization]] = {}
+        """By name of the server: where it is, whether its certificate counts, and the authorization there."""
 
     async def of(self, entry: ServerEntry, address: Address) -> Authorization:
         """The authorization at this address. Raises ServerFault when `oauth` cannot be used."""
         known = self._known.get(entry.name)
-        if known is not None and known[0] == address:
-            return known[1]
+        if known is not None and known[:2] == (address, entry.insecure):
+            return known[2]
         from hel_tui.core.mcp.auth.authorization import Authorization
-        from hel_tui.core.mcp.auth.settings import InvalidSettings, read_settings
+        from hel_tui.core.mcp.auth.settings import InvalidSettings, located, read_settings
         from hel_tui.core.mcp.http.target import open_client, target_of
 
         try:
             settings, _unknown = read_settings(address.oauth)
-        except InvalidSettings as problem:
+            target = target_of(address.url)
+        except (InvalidSettings, ValueError) as problem:
             raise ServerFault("find", str(problem), lasting=True) from problem
+        settings = located(settings, address.cwd, self._environ)
         self._hide(*settings.secrets)
         if self._store is None:
             self._store = await in_thread(self._open_store, "hel-tokens")
-        target = target_of(address.url)
         ca = Path(address.ca) if address.ca else None
 
         def client(url: str) -> httpx2.AsyncClient:
@@ -86,7 +105,7 @@ class Logins:
             name=entry.name,
             tell=lambda line: self._step(entry.name, line),
         )
-        self._known[entry.name] = (address, authorization)
+        self._known[entry.name] = (address, entry.insecure, authorization)
         return authorization
 
     def _open_store(self) -> TokenStore:
@@ -97,7 +116,7 @@ class Logins:
 
     async def aclose(self) -> None:
         """Let renewals under way come to their end, for a while: a used refresh token must not be lost."""
-        renewing = [authorization.aclose() for _, authorization in self._known.values()]
+        renewing = [authorization.aclose() for *_, authorization in self._known.values()]
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(RENEWAL_TIME):
                 await asyncio.gather(*renewing)
@@ -125,13 +144,9 @@ class Logins:
 
     async def _find(self, entry: ServerEntry, ground: Ground) -> Authorization:
         """The authorization of a server. Raises ServerFault where there can be none."""
-        if entry.transport == "stdio":
-            raise ServerFault("find", "it is a program of this machine: there is nothing to log in to")
-        if entry.oauth is False:
-            raise ServerFault("find", "its entry says `oauth`: false")
-        if any(name.lower() == "authorization" for name, _ in entry.headers):
-            raise ServerFault("find", REFUSED_HEADER)
         address = await ground.address_of(entry)
         if isinstance(address, Unset):
             raise address.fault()
+        if why := why_no_login(entry, address):
+            raise ServerFault("find", why)
         return await self.of(entry, address)

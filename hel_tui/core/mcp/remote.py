@@ -15,6 +15,7 @@ from hel_tui.core.mcp.entries import Address, Unset
 from hel_tui.core.mcp.faults import ServerFault
 from hel_tui.core.mcp.launching import base_environment
 from hel_tui.core.mcp.life import Life, load_sdk
+from hel_tui.core.mcp.logins import why_no_login
 from hel_tui.core.protocol import ServerFailure
 from hel_tui.core.store.redact import redact_shapes, secrets_in
 from hel_tui.core.threads import in_thread
@@ -144,8 +145,7 @@ class RemoteLife(Life):
                 "HEL_MCP_SERVER_URL": target.url,
             }
             return HeadersHelper(address.helper, env, address.cwd, self.ground.hide)
-        is_static = any(name.lower() == "authorization" for name, _ in target.headers)
-        if is_static or self.entry.oauth is False:
+        if why_no_login(self.entry, address):
             return NoAuthorizer()
         self.can_log_in = True
         return await self.ground.logins.of(self.entry, address)

@@ -104,6 +104,14 @@ class Supervisor:
         self.status.enter("restarting" if self._life is not None else "starting", "by hand")
         self._wake.set()
 
+    def authorized(self) -> None:
+        """The person has logged in: a connection that is up goes on with the new token, else it starts."""
+        connection = self._life.connection if self._life is not None and self._is_live() else None
+        if connection is None or self._ready_at is None:
+            self.restart()
+        elif self.status.phase == "needs login":
+            self.status.enter("ready")
+
     def switch(self, on: bool) -> None:
         """Turn it on or off for this run. It is off at once, although its process may take a while to end."""
         if on:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
+import threading
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from starlette.requests import Request as HttpRequest
+from starlette.responses import Response, StreamingResponse
 
-from hel_tui.core.mcp.entries import ServerEntry
+from hel_tui.core.mcp.entries import Address, ServerEntry
+from hel_tui.core.mcp.expand import expand_address
 from hel_tui.core.mcp.host import Host
 from hel_tui.core.protocol import Answer, Event, LoginQuestion, LoginStep, NotAnswered, Question
 from hel_tui.core.store.files import SessionFiles
@@ -29,6 +34,8 @@ class Desk:
     place: Place
     oauth: Any = None
     headers: tuple[tuple[str, str], ...] = ()
+    changes: dict[str, Any] = field(default_factory=dict)
+    """What else the entry says."""
     events: list[Event] = field(default_factory=list)
     person: Person = field(default_factory=Person)
 
@@ -67,8 +74,8 @@ class Desk:
             oauth=oauth,
             headers=self.headers,
         )
-        self.host.start([entry])
-        await self.reached("ready", "needs login", "failed")
+        self.host.start([replace(entry, **self.changes)])
+        await self.reached("ready", "needs login", "failed", "off")
 
     async def reached(self, *phases: str) -> str:
         """Wait for one of these phases."""
@@ -169,3 +176,100 @@ async def test_after_logging_out_the_server_wants_a_login(desk: Desk, place: Pla
     assert await desk.host.logout("shop") == ""
     await desk.reached("needs login")
     assert not place.bank.tokens[0].access_good
+
+
+async def test_logging_out_neither_starts_nor_asks_a_server_that_is_off(desk: Desk, place: Place) -> None:
+    await desk.start()
+    assert await desk.host.login("shop") == ""
+    await desk.reached("ready")
+    desk.host.switch("shop", False)
+    await desk.reached("off")
+    await idle(desk)
+    asked = len(place.asked("/mcp"))
+    assert await desk.host.logout("shop") == ""
+    assert desk.host.statuses()[0].phase == "off"
+    await idle(desk)
+    assert len(place.asked("/mcp")) == asked
+    assert not place.bank.tokens[0].access_good
+
+
+async def idle(desk: Desk) -> None:
+    """Wait until nothing of the server runs any more, nor is about to."""
+    async with asyncio.timeout(LIMIT):
+        while (server := desk.host.server("shop")) is not None and server.is_alive:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+    for _ in range(20):
+        await asyncio.sleep(0)
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"headers_helper": "/bin/echo {}"}, "`headersHelper`"),
+        ({"url": "http://ada:secret-word@127.0.0.1:{port}/mcp"}, "user name"),
+        ({"oauth": {"enabled": False}}, "`oauth`: false"),
+    ],
+)
+async def test_where_something_else_gives_credentials_nobody_is_asked_to_log_in(
+    place: Place, tmp_path: Path, no_keyring: None, given: dict[str, Any], sentence: str
+) -> None:
+    url = given.get("url", place.mcp).replace("{port}", str(place.port))
+    desk = Desk(tmp_path, place, changes={**given, "url": url})
+    try:
+        await desk.start()
+        assert desk.host.statuses()[0].phase == "failed"
+        assert sentence in await desk.host.login("shop")
+        assert sentence in await desk.host.logout("shop")
+        assert place.paths == []
+        assert desk.person.questions == []
+    finally:
+        await desk.host.aclose()
+
+
+async def test_a_login_for_more_rights_keeps_the_connection_and_its_calls(desk: Desk, place: Place) -> None:
+    await desk.start()
+    assert await desk.host.login("shop") == ""
+    await desk.reached("ready")
+    held, let_go = asyncio.Event(), threading.Event()
+    loop = asyncio.get_running_loop()
+    answers = place.answers
+
+    def slow(request: HttpRequest) -> Response:
+        answers.pop("/mcp")
+        body = json.loads(place.seen[-1].body)
+
+        async def parts() -> AsyncIterator[bytes]:
+            loop.call_soon_threadsafe(held.set)
+            while not let_go.is_set():  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+            result = {"content": [{"type": "text", "text": "the long one"}]}
+            yield json.dumps({"jsonrpc": "2.0", "id": body["id"], "result": result}).encode()
+
+        return StreamingResponse(parts(), 200, {"Content-Type": "application/json"})
+
+    answers["/mcp"] = slow
+    long_call = asyncio.ensure_future(desk.call())
+    await asyncio.wait_for(held.wait(), LIMIT)
+    place.scope_needed = "write"
+    await desk.call()
+    assert desk.host.statuses()[0].phase == "needs login"
+    greeted = len([one for one in place.asked("/mcp") if "initialize" in one.body])
+    assert await desk.host.login("shop") == ""
+    assert desk.host.statuses()[0].phase == "ready"
+    let_go.set()
+    assert "the long one" in await asyncio.wait_for(long_call, LIMIT)
+    assert "write" in await desk.call()
+    assert len([one for one in place.asked("/mcp") if "initialize" in one.body]) == greeted
+
+
+async def test_an_entry_that_checks_certificates_again_gets_an_authorization_of_its_own(
+    desk: Desk,
+) -> None:
+    await desk.start()
+    server = desk.host.server("shop")
+    assert server is not None
+    found = expand_address(server.entry, {})
+    assert isinstance(found, Address)
+    careful = await desk.host.logins.of(server.entry, found)
+    assert await desk.host.logins.of(server.entry, found) is careful
+    assert await desk.host.logins.of(replace(server.entry, insecure=True), found) is not careful
