@@ -210,11 +210,12 @@ class HelApp(App[int]):
 
         Only called for a key or a click. `copy` is the action that copies the address instead.
         """
+        from hel_tui.browsers import opens_in_view
         from hel_tui.tui import browse
 
         if not browse.is_web(url):
             self.say(t("browse.scheme"), "warning")
-        elif not (self.is_web or browse.has_browser()):
+        elif not (self.is_web or opens_in_view(os.environ)):
             self.say(t("browse.no_browser", key=keymap.label(copy)), "warning")
         else:
             self.open_url(url)

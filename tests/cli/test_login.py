@@ -12,7 +12,6 @@ from pathlib import Path
 import httpx
 import pytest
 
-from hel_tui.cli.mcp.person import can_open_browser
 from tests.cli.shell import HEL, ROOT, hel
 from tests.e2e.terminal import Terminal
 from tests.fixtures.authserver.place import Place
@@ -121,8 +120,10 @@ def test_ctrl_c_leaves_the_terminal_as_it_was(file: Path, env: dict[str, str]) -
 
 def test_logging_out_revokes_and_forgets(file: Path, env: dict[str, str], place: Place) -> None:
     test_in_a_terminal_the_address_may_be_pasted(file, env, place)
+    asked = len(place.asked("/mcp"))
     ran = hel("mcp", "logout", "shop", "--mcp-config", str(file), env=env, cwd=file.parent)
     assert (ran.status, ran.out) == (0, "Logged out at shop.\n")
+    assert len(place.asked("/mcp")) == asked, "the server itself is left alone"
     assert not place.bank.tokens[0].access_good
     ran = hel("mcp", "tools", "shop", "--mcp-config", str(file), env=env, cwd=file.parent)
     assert ran.status == 1
@@ -162,18 +163,3 @@ def test_a_server_that_is_not_configured_or_not_approved_is_not_contacted(
         assert ran.status == 4
         assert "hel mcp trust" in ran.err
     assert place.seen == []
-
-
-@pytest.mark.parametrize(
-    ("environ", "platform", "opens"),
-    [
-        ({"DISPLAY": ":0"}, "linux", True),
-        ({"WAYLAND_DISPLAY": "wayland-0"}, "linux", True),
-        ({}, "linux", False),
-        ({}, "darwin", True),
-        ({"SSH_CONNECTION": "1 2 3 4"}, "darwin", False),
-        ({"SSH_TTY": "/dev/pts/1", "DISPLAY": "localhost:10"}, "linux", False),
-    ],
-)
-def test_a_browser_opens_only_in_front_of_the_person(environ, platform, opens) -> None:
-    assert can_open_browser(environ, platform) is opens

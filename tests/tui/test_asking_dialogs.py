@@ -8,7 +8,6 @@ import pytest
 from textual import events
 
 from hel_tui.core import protocol as p
-from hel_tui.tui import browse
 from hel_tui.tui.dialogs.gate import DEAF
 from tests.tui import scenes
 from tests.tui.driving import Driver, opened
@@ -103,13 +102,6 @@ async def test_without_a_display_the_address_is_to_be_copied_instead(monkeypatch
         await d.decide("y")
         await d.until(lambda: d.core.answers())
         assert d.core.answers() == [p.FormAnswer("accept")]
-
-
-def test_a_browser_is_expected_where_there_is_a_display():
-    assert browse.has_browser({"DISPLAY": ":0"}, "linux") and browse.has_browser({}, "darwin")
-    assert browse.has_browser({"BROWSER": "firefox"}, "linux")
-    assert not browse.has_browser({"DISPLAY": ""}, "linux")
-    assert not browse.has_browser({"SSH_CONNECTION": "1 2 3 4"}, "darwin")
 
 
 async def test_a_long_address_is_seen_to_its_end_before_it_opens():

@@ -12,9 +12,10 @@ import termios
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 
+from hel_tui.browsers import opens_in_view
 from hel_tui.core.protocol import Answer, LoginAnswer, LoginQuestion, NotAnswered, Question
 from hel_tui.core.threads import in_thread
-from hel_tui.foreign import printable
+from hel_tui.foreign import is_clean, printable
 
 PATIENCE = 300.0
 """Seconds the browser has when no terminal is there to give the login up."""
@@ -25,20 +26,13 @@ ECHOED = 40
 _ERASE, _ENTER = "\x7f\b", "\r\n\x04"
 
 
-def can_open_browser(environ: Mapping[str, str], platform: str = sys.platform) -> bool:
-    """Whether a browser would open in front of the person: there is a display, and they sit at it."""
-    if environ.get("SSH_CONNECTION") or environ.get("SSH_TTY"):
-        return False
-    return bool(platform == "darwin" or environ.get("DISPLAY") or environ.get("WAYLAND_DISPLAY"))
-
-
 class Person:
     """Answers the questions of a login. Used in one event loop."""
 
     def __init__(self, environ: Mapping[str, str], *, browser: bool) -> None:
         """`browser` allows one to be opened, where that makes sense."""
         self._is_there = sys.stdin.isatty() and sys.stderr.isatty()
-        self._opens = browser and self._is_there and can_open_browser(environ)
+        self._opens = browser and self._is_there and opens_in_view(environ)
         self._shown = ""
 
     async def __call__(self, question: Question) -> Answer:
@@ -108,7 +102,7 @@ class _Line:
                 if self._typed and len(self._typed) <= ECHOED:
                     _echo("\b \b")
                 del self._typed[-1:]
-            elif character.isprintable():
+            elif is_clean(character):
                 self._typed.append(character)
                 if len(self._typed) <= ECHOED:
                     _echo(character if len(self._typed) < ECHOED else "…")
