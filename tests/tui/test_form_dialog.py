@@ -88,6 +88,24 @@ async def test_what_cannot_be_sent_is_said_beside_its_field_and_nothing_is_sent(
         assert await answer(d) == p.FormAnswer("accept", (("n", 7),))
 
 
+async def test_while_there_is_more_below_the_key_that_sends_shows_it_and_says_so():
+    async with opened() as d:
+        await d.ask(form(*(p.FormField(f"f{n}", "text") for n in range(30))))
+        await d.until(lambda: "Ctrl+S shows more" in screen_text(d.app))
+        assert "Ctrl+S sends" not in screen_text(d.app)
+        shown = []
+        while d.dialog.bar.locked:
+            shown.append(screen_text(d.app))
+            await d.press("ctrl+s", after=0.3)
+            await d.until(lambda: screen_text(d.app) != shown[-1])
+            assert d.dialog.focused is d.dialog.fields.editors["f0"]
+        await d.until(lambda: "Ctrl+S sends" in screen_text(d.app))
+        assert len(shown) >= 2 and d.core.answers() == []
+        await d.press("ctrl+s", after=0.3)
+        d.clock.now += SETTLE + 0.01
+        assert await answer(d) == p.FormAnswer("accept")
+
+
 async def test_letters_typed_into_a_field_decide_nothing():
     async with opened() as d:
         await d.ask(form(p.FormField("a", "text")))

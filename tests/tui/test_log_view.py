@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from hel_tui.core import protocol as p
 from hel_tui.tui.widgets.log import log_line
 from tests.tui.driving import opened
@@ -88,11 +90,15 @@ async def test_a_flood_costs_no_more_reading_than_what_is_shown():
         assert log.reads <= 4 * frames * (shown + 1)
 
 
-async def test_a_server_without_a_log_says_so():
+@pytest.mark.parametrize(
+    ("transport", "title", "empty"),
+    [("stdio", "stderr: srv", "nothing on stderr"), ("http", "log: srv", "nothing in its log")],
+)
+async def test_a_server_without_a_log_says_so(transport, title, empty):
     core = FakeCore()
-    core.put(p.ServerChanged("srv", "ready"))
+    core.put(p.ServerChanged("srv", "ready", transport=transport))
     async with opened(core) as d:
-        assert "nothing on stderr" in screen_text(d.app)
+        assert title in screen_text(d.app) and empty in screen_text(d.app)
 
 
 async def test_a_server_without_a_log_says_why_when_there_is_a_reason():

@@ -81,6 +81,7 @@ class FieldsDialog(Dialog):
     def on_fields_end_seen(self) -> None:
         self.bar.locked = ""
         self.fit()
+        self._say_keys()
 
     def fit(self) -> None:
         """Give the fields what the title, the choices and the frame leave of the screen."""
@@ -119,6 +120,9 @@ class FieldsDialog(Dialog):
         """Keys that do something else than typing; says whether this was one."""
         key = event.key
         if key in keymap.keys(self.send) and not writes(key):
+            if self.bar.locked:
+                self.fields.scroll_key("pagedown")
+                return True
             self.set_focus(None)  # what is typed after it is judged as at the choices
             self.choose("send", event.time)
         elif key == "ctrl+c":
@@ -183,7 +187,8 @@ class FieldsDialog(Dialog):
         text, style = self.trouble, "bad" if self.trouble else "muted"
         if not text and self.focused is not None:
             key = "form.in_options" if isinstance(self.focused, Options) else "form.in_field"
-            text = t(key, next="Tab", send=field_key(self.send))
+            send = t("form.key_scrolls" if self.bar.locked else "form.key_sends", key=field_key(self.send))
+            text = t(key, next="Tab", send=send)
         self.hint.say([(f" {text}", style)])
 
     @on(Input.Changed)

@@ -17,6 +17,7 @@ ENGLISH: dict[str, str] = {
     # panes
     "pane.servers": "servers",
     "pane.log": "stderr: {server}",
+    "pane.log_remote": "log: {server}",
     "pane.log_none": "stderr",
     "pane.tools": "tools",
     "pane.filtered": "{title} / {text}",
@@ -28,6 +29,7 @@ ENGLISH: dict[str, str] = {
     "tools.loaded": "{loaded} of {total} loaded",
     "tools.not_offered": "not offered",
     "log.empty": "nothing on stderr",
+    "log.empty_remote": "nothing in its log",
     "log.paused": "paused",
     "log.none_then": "nothing was written on stderr while this call ran",
     "log.filtered": "/{text} · {rest}",

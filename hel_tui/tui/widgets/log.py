@@ -59,6 +59,7 @@ class LogView(LineView, can_focus=True):
         self._shown: list[int] = []
         self._page: dict[int, p.LogLine] = {}
         self._why = ""
+        self._is_remote = False
 
     def watch_log(self, server: str, window: p.LogWindow | None) -> None:
         """Show this log from now on, at its end."""
@@ -99,10 +100,13 @@ class LogView(LineView, can_focus=True):
                 high = middle
         return low
 
-    def explain(self, why: str) -> None:
-        """What an empty log says instead of that it is empty: why there is nothing. Foreign text."""
-        if why != self._why:
-            self._why = why
+    def explain(self, why: str, *, is_remote: bool = False) -> None:
+        """What an empty log says instead of that it is empty: why there is nothing. Foreign text.
+
+        A remote server has no stderr, only a log.
+        """
+        if (why, is_remote) != (self._why, self._is_remote):
+            self._why, self._is_remote = why, is_remote
             self.refresh()
 
     def set_filter(self, text: str) -> None:
@@ -191,7 +195,8 @@ class LogView(LineView, can_focus=True):
     def _nothing(self, y: int) -> Line:
         """Row `y` of a log without lines."""
         if not self._why:
-            return [(f" {t('log.empty')}", "muted")] if y == 0 else ()
+            empty = t("log.empty_remote" if self._is_remote else "log.empty")
+            return [(f" {empty}", "muted")] if y == 0 else ()
         rows = wrap([(clean(self._why, newlines=False), "muted")], self.columns - 2)
         return [(" ", ""), *rows[y]] if y < len(rows) else ()
 

@@ -90,9 +90,11 @@ class Side(Vertical):
         """Show the log of this server; with none, say so."""
         self.log_view.watch_log(server, self.bridge.core.log(server) if server else None)
         shown = self.bridge.state.servers.get(server)
-        self.log_view.explain(shown.reason if shown else "")
+        is_remote = shown is not None and shown.transport != "stdio"
+        self.log_view.explain(shown.reason if shown else "", is_remote=is_remote)
+        title = "pane.log_remote" if is_remote else "pane.log"
         name = clean(server, newlines=False)
-        self.titles["log"].say(t("pane.log", server=name) if server else t("pane.log_none"))
+        self.titles["log"].say(t(title, server=name) if server else t("pane.log_none"))
 
     def frame(self) -> None:
         """Once a frame: look at the log's version."""
