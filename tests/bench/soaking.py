@@ -21,6 +21,7 @@ from collections import Counter, deque
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from statistics import linear_regression
 from typing import Any
 
 import psutil
@@ -88,6 +89,10 @@ class Soaked:
                 before, after = getattr(first, name), getattr(last, name)
                 growth = (after - before) / minutes
                 rows.append((f"calm {name}", f"{before:g} -> {after:g} ({growth:+.2f} a minute)"))
+        late = self.samples[len(self.samples) * 2 // 3 :]
+        if len(late) > 1:  # by then logs and kept results have reached their limits
+            slope = linear_regression([one.at / 60 for one in late], [one.memory for one in late]).slope
+            rows.append(("memory in the last third", f"{slope:+.2f} MiB a minute"))
         peak = max((one.memory for one in self.samples), default=0.0)
         return [
             ("seconds", f"{self.seconds:.0f}"),
