@@ -1,0 +1,237 @@
+"""What goes into the core: all a person, a policy or a test can want of it.
+
+Not here: what comes back (events), answers to questions but for the command that brings them (questions).
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from hel_tui.core.protocol.questions import Answer
+from hel_tui.core.protocol.words import AccessLevel, LogLevel
+from hel_tui.core.values import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Submit:
+    """A message for the model. While a turn runs it is queued and shown as queued."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Interrupt:
+    """Stop the running call; with none running, the turn. What was received stays."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unqueue:
+    """Take back the newest queued message (it comes back as a `Queued` event without it)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """The answer to the question with this id. Answers to closed questions are ignored."""
+
+    question_id: str
+    answer: Answer
+
+
+@dataclass(frozen=True, slots=True)
+class SetAccess:
+    level: AccessLevel
+
+
+@dataclass(frozen=True, slots=True)
+class SetModel:
+    """Switch to `PROVIDER/NAME`, optionally at a base URL."""
+
+    model: str
+    base_url: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RestartServer:
+    server: str
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchServer:
+    """Turn a server on or off for this run."""
+
+    server: str
+    on: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LoadTools:
+    """Load tools by public name, as the model would with `load_mcp_tool`."""
+
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class UnloadTools:
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CallTool:
+    """A call by hand: the same hooks, permissions and cards as a call by the model.
+
+    `target` is `server.tool` (the raw tool name, which may hold dots) or a built-in's name;
+    `arguments` is JSON text of an object, empty for none.
+    """
+
+    target: str
+    arguments: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RunShell:
+    """`!command` typed by the person: runs as a bash call that needs no further approval."""
+
+    command: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewTrust:
+    """Ask again about servers that are not trusted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Login:
+    """Authorize at a server that needs it (OAuth); steps come as `LoginStep`, then a `LoginQuestion`."""
+
+    server: str
+
+
+@dataclass(frozen=True, slots=True)
+class Logout:
+    """Forget the tokens of a server and end its session there."""
+
+    server: str
+
+
+@dataclass(frozen=True, slots=True)
+class SetLogLevel:
+    """Ask a server to send log messages of this level and above."""
+
+    server: str
+    level: LogLevel
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeRoots:
+    """Let servers take further folders for the person's work, or none but the project again.
+
+    It changes what servers are told, not what hel's own tools may touch.
+    """
+
+    add: tuple[str, ...] = ()
+    remove: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ListResources:
+    """Read the resource lists of a server, or of all ("" as name); `ResourcesChanged` follows."""
+
+    server: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadResource:
+    """Read a resource to look at it; `ResourceRead` follows, the content is in `Runtime.resource`."""
+
+    server: str
+    uri: str
+
+
+@dataclass(frozen=True, slots=True)
+class WatchResource:
+    """Subscribe to the updates of a resource, or end that; `ResourceUpdated` tells of each."""
+
+    server: str
+    uri: str
+    on: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Attach:
+    """Read a resource and let it join the next message; `AttachmentsChanged` follows, or a notice."""
+
+    server: str
+    uri: str
+
+
+@dataclass(frozen=True, slots=True)
+class Detach:
+    server: str
+    uri: str
+
+
+@dataclass(frozen=True, slots=True)
+class UsePrompt:
+    """Fetch a prompt of a server and send it as a turn. `arguments`: (name, value) as far as given."""
+
+    server: str
+    prompt: str
+    arguments: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CompleteArgument:
+    """Ask a server how an argument of a prompt, or a variable of a URI template, may go on.
+
+    `Completed` with the same `request` follows, with nothing in it when the server has nothing to say.
+    """
+
+    request: str
+    server: str
+    kind: Literal["prompt", "template"]
+    name: str
+    """The prompt's name, or the URI template."""
+    argument: str
+    value: str
+    given: tuple[tuple[str, str], ...] = ()
+    """The other arguments so far."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewSession:
+    """Begin an empty conversation; servers stay, nothing is loaded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shutdown:
+    """End in order: answer open questions with "not answered", close all servers, stop."""
+
+
+Command = (
+    Submit
+    | Interrupt
+    | Unqueue
+    | Reply
+    | SetAccess
+    | SetModel
+    | RestartServer
+    | SwitchServer
+    | LoadTools
+    | UnloadTools
+    | CallTool
+    | RunShell
+    | ReviewTrust
+    | Login
+    | Logout
+    | SetLogLevel
+    | ChangeRoots
+    | ListResources
+    | ReadResource
+    | WatchResource
+    | Attach
+    | Detach
+    | UsePrompt
+    | CompleteArgument
+    | NewSession
+    | Shutdown
+)

@@ -1,0 +1,237 @@
+"""What comes out of the core: facts of a few hundred bytes, in the order in which they happened.
+
+Not here: those of a turn (turns), long things, which are read when a screen shows them (reading).
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from hel_tui.core.protocol.questions import Question
+from hel_tui.core.protocol.turns import (
+    CallChanged,
+    CallProgress,
+    CallStarted,
+    Queued,
+    ReasoningDelta,
+    Retrying,
+    StepStarted,
+    TextDelta,
+    TextDone,
+    TurnEnded,
+    TurnStarted,
+    UsageChanged,
+)
+from hel_tui.core.protocol.words import AccessLevel, Phase, Severity
+from hel_tui.core.values import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class SessionStarted:
+    session_id: str
+    project: str
+    access: AccessLevel
+    version: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModelChanged:
+    """What answers now. `label` is empty when there is no model: then `note` says how to get one."""
+
+    label: str
+    note: str = ""
+    is_demo: bool = False
+    window: int = 0
+    """Context window in tokens; 0 when unknown."""
+
+
+@dataclass(frozen=True, slots=True)
+class AccessChanged:
+    level: AccessLevel
+
+
+@dataclass(frozen=True, slots=True)
+class ServerChanged:
+    """The whole visible state of one server."""
+
+    name: str
+    phase: Phase
+    reason: str = ""
+    scope: str = ""
+    transport: str = "stdio"
+    tools: int = 0
+    protocol: str = ""
+    """Negotiated revision, such as 2025-11-25."""
+    latency: float = 0.0
+    """Seconds the last answered request took; 0 before the first."""
+    pid: int = 0
+    since: float = 0.0
+    """Unix time at which this phase began."""
+    restarts: int = 0
+    noise: int = 0
+    """Lines on stdout that were not protocol."""
+    offers: tuple[str, ...] = ()
+    """What it declared, of: tools, resources, prompts, completions, logging, subscriptions."""
+    dropped: int = 0
+    """Notifications that were dropped because they came faster than they could be kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResourcesChanged:
+    """Lists of resources and templates were read, or left with their server; read `Runtime.resources()`."""
+
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class PromptsChanged:
+    """The list of prompts changed; read `Runtime.prompts()`."""
+
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceRead:
+    """A resource that was asked for can be looked at (`Runtime.resource`), or `problem` says why not."""
+
+    server: str
+    uri: str
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceUpdated:
+    """A subscribed resource changed on its server."""
+
+    server: str
+    uri: str
+
+
+@dataclass(frozen=True, slots=True)
+class AttachmentsChanged:
+    """What joins the next message, in order."""
+
+    attachments: tuple[Attachment, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Attachment:
+    server: str
+    uri: str
+    name: str
+    mime: str
+    size: int
+    """Bytes of the content."""
+    tokens: int
+    """Estimated cost in the next request."""
+
+
+@dataclass(frozen=True, slots=True)
+class Completed:
+    """The answer to `CompleteArgument`."""
+
+    request: str
+    values: tuple[str, ...] = ()
+    total: int = 0
+    """How many there are in all, where the server says so."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoginStep:
+    """One step of an authorization, credentials masked. `end` tells how it came out."""
+
+    server: str
+    text: str
+    end: Literal["", "done", "failed"] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolsChanged:
+    """The tool list or what is loaded changed; read `Runtime.tools()`."""
+
+    version: int
+    loaded: int
+    total: int
+    loaded_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    question: Question
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionClosed:
+    """The question was answered or is moot: take its dialog down."""
+
+    question_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """One sentence the person should see. `source` says whose: a server's name, a file, or empty."""
+
+    severity: Severity
+    text: str
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Cleared:
+    """The conversation was emptied (a new session began)."""
+
+    session_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class CoreFailed:
+    """A bug ended the core. `report` is readable text without values of variables."""
+
+    report: str
+
+
+@dataclass(frozen=True, slots=True)
+class Closing:
+    """Servers are being closed; `waiting` are those still alive."""
+
+    waiting: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """The last event: the core has ended and left nothing behind."""
+
+
+Event = (
+    SessionStarted
+    | ModelChanged
+    | AccessChanged
+    | Queued
+    | TurnStarted
+    | StepStarted
+    | TextDelta
+    | ReasoningDelta
+    | TextDone
+    | CallStarted
+    | CallChanged
+    | CallProgress
+    | TurnEnded
+    | Retrying
+    | UsageChanged
+    | ServerChanged
+    | ToolsChanged
+    | ResourcesChanged
+    | PromptsChanged
+    | ResourceRead
+    | ResourceUpdated
+    | AttachmentsChanged
+    | Completed
+    | LoginStep
+    | Asked
+    | QuestionClosed
+    | Notice
+    | Cleared
+    | CoreFailed
+    | Closing
+    | Stopped
+)

@@ -1,0 +1,129 @@
+"""What comes out of the core while a turn runs: text, calls and what became of them, its cost.
+
+Not here: all other events (events), full results (reading).
+"""
+
+from __future__ import annotations
+
+from hel_tui.core.protocol.words import CallState, TurnEnd
+from hel_tui.core.values import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Queued:
+    """All messages that wait for the running turn to end, oldest first."""
+
+    texts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TurnStarted:
+    turn: int
+    text: str
+    """What the person wrote; empty for a call by hand."""
+    attachments: tuple[str, ...] = ()
+    """What was attached, as `server:uri`."""
+
+
+@dataclass(frozen=True, slots=True)
+class StepStarted:
+    """A request went to the model: step `step` of the turn (from 1)."""
+
+    turn: int
+    step: int
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    """Answer text that arrived. All deltas of one `item` make one block of Markdown."""
+
+    turn: int
+    item: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningDelta:
+    turn: int
+    item: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class TextDone:
+    """No more deltas for this item."""
+
+    turn: int
+    item: str
+
+
+@dataclass(frozen=True, slots=True)
+class CallStarted:
+    """A tool call appeared. Its state follows in `CallChanged`."""
+
+    turn: int
+    call_id: str
+    server: str
+    """Empty for a built-in."""
+    tool: str
+    """Raw name: what a person sees and what goes on the wire."""
+    summary: str
+    """The arguments that matter, one line, at most 200 characters."""
+    by_hand: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CallChanged:
+    """State and short result of a call; the full ones are in `Runtime.call`."""
+
+    call_id: str
+    state: CallState
+    seconds: float = 0.0
+    """How long it ran; 0 until it ended."""
+    preview: str = ""
+    """The first lines of the result, at most 400 characters."""
+    lines: int = 0
+    """How many lines the whole result has."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallProgress:
+    call_id: str
+    progress: float
+    total: float | None = None
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnEnded:
+    turn: int
+    reason: TurnEnd
+    message: str = ""
+    """A sentence for every reason but `done`."""
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Retrying:
+    """The model's endpoint failed in a way that may pass; trying again after `delay` seconds."""
+
+    turn: int
+    attempt: int
+    of: int
+    delay: float
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class UsageChanged:
+    context_tokens: int
+    """Estimate of the next request."""
+    messages_tokens: int
+    tools_tokens: int
+    window: int
+    input_tokens: int
+    """Sum over the session, as reported by the provider."""
+    output_tokens: int
+    cached_tokens: int = 0
+    cost: float | None = None
+    """US dollars over the session; None when the price is unknown."""
