@@ -19,7 +19,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from tests.bench.soaking import Soak, Soaked
+from tests.bench.soaked import Soaked
+from tests.bench.soaking import Soak
 
 
 def soak(minutes: float, servers: int, seed: int, every: float, rest: float = 15.0) -> Soaked:

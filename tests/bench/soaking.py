@@ -1,6 +1,6 @@
-"""What a soak is made of: the servers, the model that calls them, and what is looked at all along.
+"""One soak: storms and calm, what a person does meanwhile, and what is looked at in hel all along.
 
-Not here: the command line (soak), how servers fail (fixtures/servers/shaky).
+Not here: the command line (soak), the model and the servers (soak_parts, fixtures/servers/shaky).
 """
 
 from __future__ import annotations
@@ -11,17 +11,13 @@ import gc
 import json
 import os
 import random
-import re
-import socket
-import subprocess
 import sys
 import threading
 import time
 from collections import Counter, deque
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
-from statistics import linear_regression
 from typing import Any
 
 import psutil
@@ -30,10 +26,9 @@ from hel_tui.core import protocol as p
 from hel_tui.core.options import Options
 from hel_tui.core.runtime import Runtime
 from tests.bench.program import environment
-from tests.fixtures.models.endpoint import Endpoint, Exchange, call, calls, play, say
-from tests.fixtures.models.strict import complaint
+from tests.bench.soak_parts import SHAKY, Model, Site
+from tests.bench.soaked import KEPT, Sample, Soaked
 
-SHAKY = Path(__file__).parents[1] / "fixtures" / "servers" / "shaky.py"
 OVER = ("ok", "failed", "refused", "cancelled")
 TIMEOUT = 1.0
 """Seconds a call may wait."""
@@ -45,165 +40,8 @@ FALSE_FOR = 8.0
 """Seconds after which what is shown of a server and is not so is a fault."""
 WARM = 0.15
 """Share of the time after which the first calm moment comes."""
-KEPT = 20
 CALM = "calm"
 """The message of a turn in which every call must work."""
-
-
-@dataclass(frozen=True, slots=True)
-class Sample:
-    """What hel's process holds at a moment. `memory` in MiB."""
-
-    at: float
-    memory: float
-    descriptors: int
-    threads: int
-    tasks: int
-
-
-@dataclass(slots=True)
-class Soaked:
-    """What came of it."""
-
-    seconds: float = 0.0
-    counts: Counter[str] = field(default_factory=Counter)
-    problems: list[str] = field(default_factory=list)
-    samples: list[Sample] = field(default_factory=list)
-    calm: list[Sample] = field(default_factory=list)
-    """Two moments without mishaps, all servers ready: after the warm-up and at the end."""
-    orphans: int = 0
-
-    def wrong(self, what: str) -> None:
-        """Something that must not be."""
-        self.counts["problems"] += 1
-        if len(self.problems) < KEPT:
-            self.problems.append(what)
-
-    def rows(self) -> list[tuple[str, str]]:
-        """The report as names and values."""
-        rows = [(name, f"{number:,}") for name, number in sorted(self.counts.items())]
-        if len(self.calm) == 2:
-            first, last = self.calm
-            minutes = (last.at - first.at) / 60
-            for name in ("memory", "descriptors", "threads", "tasks"):
-                before, after = getattr(first, name), getattr(last, name)
-                growth = (after - before) / minutes
-                rows.append((f"calm {name}", f"{before:g} -> {after:g} ({growth:+.2f} a minute)"))
-        late = self.samples[len(self.samples) * 2 // 3 :]
-        if len(late) > 1:  # by then logs and kept results have reached their limits
-            slope = linear_regression([one.at / 60 for one in late], [one.memory for one in late]).slope
-            rows.append(("memory in the last third", f"{slope:+.2f} MiB a minute"))
-        peak = max((one.memory for one in self.samples), default=0.0)
-        return [
-            ("seconds", f"{self.seconds:.0f}"),
-            *rows,
-            ("peak memory", f"{peak:.0f} MiB"),
-            ("orphans", str(self.orphans)),
-            ("problems", str(len(self.problems))),
-        ]
-
-    def as_json(self) -> dict[str, Any]:
-        """Everything, for a closer look."""
-        return {
-            "seconds": self.seconds,
-            "counts": dict(self.counts),
-            "problems": self.problems,
-            "samples": [asdict(one) for one in self.samples],
-            "calm": [asdict(one) for one in self.calm],
-            "orphans": self.orphans,
-        }
-
-
-class Model:
-    """Keeps calling tools, and checks what comes back for each call."""
-
-    def __init__(self, servers: list[str], seed: int, found: Soaked) -> None:
-        self._servers = servers
-        self._chance = random.Random(seed)
-        self._found = found
-        self._number = 0
-        self._asked: dict[str, int] = {}
-        """Call id -> number in its arguments, of this session."""
-        self.plan: list[list[str]] = []
-        """Steps that are wanted instead of random ones: the servers to call."""
-        self.endpoint = Endpoint(self._reply)
-
-    async def _reply(self, exchange: Exchange) -> None:
-        messages = exchange.json["messages"]
-        self._check(messages)
-        self.endpoint.requests.clear()
-        self.endpoint.exchanges.clear()
-        await play(exchange, self._next(messages))
-
-    def _check(self, messages: list[dict[str, Any]]) -> None:
-        if wrong := complaint(messages):
-            self._found.wrong(f"a request no provider takes: {wrong}")
-        if not any(one["role"] == "assistant" for one in messages):
-            self._asked.clear()
-        for message in messages:
-            number = self._asked.get(message.get("tool_call_id", ""))
-            if message["role"] != "tool" or number is None:
-                continue
-            others = set(re.findall(r"number (\d+)", message["content"])) - {str(number)}
-            if others or not message["content"].strip():
-                self._found.wrong(f"call {number} has a result of others: {message['content'][:200]!r}")
-
-    def _next(self, messages: list[dict[str, Any]]) -> dict[str, Any]:
-        """Some calls, or the end of the turn."""
-        chance = self._chance
-        if self.plan:
-            wanted = self.plan.pop(0)
-        elif messages[-1]["role"] == "tool" and chance.random() < 0.15:
-            wanted = []
-        else:
-            wanted = [chance.choice(self._servers) for _ in range(chance.choice((1, 1, 2, 4)))]
-        if not wanted:
-            return say("done")
-        return calls(*(self._one(server) for server in wanted))
-
-    def _one(self, server: str) -> dict[str, Any]:
-        self._number += 1
-        identity = f"c{self._number}"
-        self._asked[identity] = self._number
-        tool = "extra" if self._chance.random() < 0.05 and not self.plan else "work"
-        return call(f"mcp__{server}__{tool}", {"text": f"number {self._number}"}, id=identity)
-
-
-class Site:
-    """A server over HTTP that is started again whenever it ended."""
-
-    def __init__(self, env: dict[str, str]) -> None:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = probe.getsockname()[1]
-        self._env = env
-        self._closing = threading.Event()
-        self.starts = 0
-        self._thread = threading.Thread(target=self._keep, daemon=True)
-        self._thread.start()
-
-    def _keep(self) -> None:
-        while not self._closing.is_set():
-            self.starts += 1
-            process = subprocess.Popen(
-                [sys.executable, "-S", "-E", str(SHAKY), "http", str(self.port)],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                env={**os.environ, **self._env},
-            )
-            while process.poll() is None and not self._closing.wait(0.1):
-                pass
-            process.kill()
-            process.wait()
-            assert process.stdin is not None
-            process.stdin.close()
-            self._closing.wait(0.5)
-
-    def close(self) -> None:
-        """End it for good."""
-        self._closing.set()
-        self._thread.join(10)
 
 
 class Soak:
