@@ -1,101 +1,45 @@
-"""The main screen: conversation, right column, prompt. Lays out, hands changes to the parts, runs keys.
+"""The main screen: hands changes to its parts, runs keys, answers what its widgets want.
 
-Not here: slash commands (commands), decisions (dialogs), drawing (widgets).
+Not here: how the parts are laid out (layout), slash commands (commands), decisions (dialogs), drawing
+(widgets).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import events, on
-from textual.app import ComposeResult
+from textual import on
 from textual.binding import BindingType
-from textual.containers import Horizontal
-from textual.screen import Screen
-from textual.widget import Widget
-from textual.widgets import Input, TextArea
+from textual.widgets import TextArea
 
 from hel_tui.core import protocol as p
 from hel_tui.tui import keymap, slash
-from hel_tui.tui.looks import MAX_SIDE, MIN_SIDE
 from hel_tui.tui.screens.commands import Commands
+from hel_tui.tui.screens.layout import MainLayout
 from hel_tui.tui.screens.offers import Offers
 from hel_tui.tui.state import Changes
 from hel_tui.tui.strings import t
-from hel_tui.tui.widgets.bars import AttachmentBar, FooterBar, QueueBar, StatusBar, WaitingBar
-from hel_tui.tui.widgets.completion import Completion
+from hel_tui.tui.widgets.bars import AttachmentBar
 from hel_tui.tui.widgets.conversation import Conversation
-from hel_tui.tui.widgets.finder import Finder
-from hel_tui.tui.widgets.foot import Foot
-from hel_tui.tui.widgets.header import HeaderBar
-from hel_tui.tui.widgets.lines import Bar, Line
 from hel_tui.tui.widgets.log import LogView
 from hel_tui.tui.widgets.prompt import Prompt
 from hel_tui.tui.widgets.rows import RowList
 from hel_tui.tui.widgets.servers import ServersPane
-from hel_tui.tui.widgets.side import Side, side_mode
-from hel_tui.tui.widgets.splitter import Splitter
 from hel_tui.tui.widgets.tools import ToolsPane
 
 if TYPE_CHECKING:
     from hel_tui.tui.app import HelApp
 
 
-class Mark(Bar):
-    """The sign in front of the prompt: `>`, or `$` for a line that goes to the shell."""
-
-    DEFAULT_CSS = """
-    Mark { width: 3; }
-    """
-    sign = ">"
-
-    def lines(self) -> list[Line]:
-        return [[(f" {self.sign} ", "key")]]
-
-    def show(self, text: str) -> None:
-        sign = "$" if text.startswith("!") else ">"
-        if sign != self.sign:
-            self.sign = sign
-            self.refresh()
-
-
-class MainScreen(Screen[None]):
+class MainScreen(MainLayout):
     """Everything a person sees while working."""
 
-    AUTO_FOCUS = "#prompt"
     BINDINGS: ClassVar[list[BindingType]] = keymap.bindings("app")
 
     def __init__(self, hel: HelApp) -> None:
-        super().__init__(id="main")
-        self.hel = hel
-        self.view = hel.bridge.state
-        self.header = HeaderBar(self.view)
-        self.conversation = Conversation(detail=hel.core.call, id="conversation")
-        self.side = Side(hel.bridge)
-        self.completion = Completion()
-        self.prompt = Prompt(hel.history, self.completion)
-        self.mark = Mark()
-        self.finder = Finder()
-        self.status, self.queue, self.waits = StatusBar(self.view), QueueBar(self.view), WaitingBar(self.view)
-        self.attachments = AttachmentBar(self.view)
-        self.foot = Foot(
-            (self.status, self.queue, self.waits, self.finder, self.attachments, self.completion),
-            Horizontal(self.mark, self.prompt, id="prompt-row"),
-        )
-        self.footer = FooterBar()
+        super().__init__(hel)
         self.offers = Offers(hel, self)
         self.commands = Commands(hel, self)
-        self.hidden, self.overlay, self.large_log = False, False, False
-
-    def compose(self) -> ComposeResult:
-        yield self.header
-        with Horizontal(id="body"):
-            yield self.conversation
-            yield Splitter()
-            yield self.side
-        yield self.foot
-        yield self.footer
 
     def on_mount(self) -> None:
         self.prompt.placeholder = t("prompt.placeholder")
@@ -154,50 +98,6 @@ class MainScreen(Screen[None]):
         """What the empty conversation says."""
         self.conversation.placeholder = self.commands.hints()
 
-    # -------------------------------------------------------------- layout
-
-    def on_resize(self, event: events.Resize) -> None:
-        self.lay_out(event.size.width)
-
-    def lay_out(self, width: int | None = None) -> None:
-        """Fold or show the right column for the screen's width."""
-        width = width or self.size.width
-        mode = side_mode(width, self.hidden, self.overlay)
-        side = min(self.hel.looks.side, max(width - 50, MIN_SIDE))
-        self.side.set_mode(mode, side)
-        if self.large_log:
-            self.side.styles.width = width
-        self.query_one(Splitter).display = mode in ("wide", "icons")
-        self.set_class(self.large_log, "-large-log")
-        if mode in ("icons", "none") and self.focused in self.side.panes:
-            self.set_focus(self.prompt)
-
-    def panes(self) -> list[Widget]:
-        """What Tab goes through now."""
-        side: list[Widget] = list(self.side.panes)
-        if self.side.mode == "icons":
-            side = side[:1]
-        elif self.side.mode == "none":
-            side = []
-        return [self.prompt, self.conversation, *side]
-
-    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        name = event.widget.id or ""
-        self.footer.show(name)
-        self.side.mark_focus(name)
-        if self.overlay and event.widget in (self.prompt, self.conversation):
-            self.overlay = False
-            self.lay_out()
-        elif event.widget in self.side.panes:
-            self._reveal_side()
-
-    def on_splitter_dragged(self, event: Splitter.Dragged) -> None:
-        self._set_side(event.from_right)
-
-    def _set_side(self, width: int) -> None:
-        self.hel.looks.side = min(max(width, MIN_SIDE), MAX_SIDE)
-        self.lay_out()
-
     # ------------------------------------------------------------- messages
 
     @on(Prompt.Sent)
@@ -230,10 +130,6 @@ class MainScreen(Screen[None]):
     @on(AttachmentBar.Removed)
     def _removed(self, event: AttachmentBar.Removed) -> None:
         self.hel.send(p.Detach(event.attachment.server, event.attachment.uri))
-
-    @on(RowList.Moved, "#servers")
-    def _server_moved(self, event: RowList.Moved) -> None:
-        self.side.show_log(event.key)
 
     @on(RowList.Opened, "#servers")
     def _server_opened(self, event: RowList.Opened) -> None:
@@ -280,21 +176,6 @@ class MainScreen(Screen[None]):
         self.prompt.move_cursor_relative(columns=-1)
         self.set_focus(self.prompt)
 
-    @on(Input.Changed, "#finder")
-    def _finding(self, event: Input.Changed) -> None:
-        self.finder.apply(event.value)
-
-    @on(Finder.Closed)
-    def _found(self, event: Finder.Closed) -> None:
-        self.set_focus(event.back)
-
-    def open_log(self, server: str) -> None:
-        """Go to the log of a server."""
-        self.side.servers.select(server)
-        self.side.show_log(server)
-        self._reveal_side()
-        self.set_focus(self.side.log_view)
-
     # -------------------------------------------------------------- actions
 
     async def action_palette(self) -> None:
@@ -304,7 +185,7 @@ class MainScreen(Screen[None]):
         self.commands.show_keys()
 
     def action_servers(self) -> None:
-        self._reveal_side()
+        self.reveal_side()
         self.set_focus(self.side.servers)
         if attention := self.side.servers.attention():
             self.side.servers.select(attention)
@@ -319,14 +200,8 @@ class MainScreen(Screen[None]):
         self.offers.detach_last()
 
     def action_tools(self) -> None:
-        self._reveal_side()
+        self.reveal_side()
         self.set_focus(self.side.tools)
-
-    def _reveal_side(self) -> None:
-        """Open the right column if it is folded."""
-        if self.side.mode in ("none", "icons"):
-            self.hidden, self.overlay = False, True
-            self.lay_out()
 
     def action_waiting(self) -> None:
         self.hel.open_waiting()
@@ -343,52 +218,17 @@ class MainScreen(Screen[None]):
         else:
             self.set_focus(self.prompt)
 
-    def action_next_pane(self) -> None:
-        self._cycle(1)
-
-    def action_previous_pane(self) -> None:
-        self._cycle(-1)
-
-    def _cycle(self, step: int) -> None:
-        panes = self.panes()
-        at = panes.index(self.focused) if self.focused in panes else 0
-        self.set_focus(panes[(at + step) % len(panes)])
-
-    def action_side(self) -> None:
-        if self.size.width >= 100:
-            self.hidden = not self.hidden
-        else:
-            self.overlay = not self.overlay
-        self.lay_out()
-        if self.overlay:
-            self.set_focus(self.side.servers)
-        elif self.focused not in self.panes():
-            self.set_focus(self.prompt)
-
-    def action_resize(self, by: int) -> None:
-        self._set_side(self.hel.looks.side + by)
-
-    def action_large_log(self) -> None:
-        self.large_log = not self.large_log
-        self._reveal_side()
-        self.lay_out()
-
     def action_next_theme(self) -> None:
         self.commands.next_theme()
 
     def action_search(self) -> None:
-        self._find(t("find.conversation"), self.conversation, self.conversation.search)
+        self.find(t("find.conversation"), self.conversation, self.conversation.search)
 
     def action_filter_log(self) -> None:
-        self._find(t("find.log"), self.side.log_view, self.side.log_view.set_filter)
+        self.find(t("find.log"), self.side.log_view, self.side.log_view.set_filter)
 
     def action_filter_tools(self) -> None:
-        self._find(t("find.tools"), self.side.tools, self.side.tools.set_filter)
-
-    def _find(self, hint: str, back: Widget, target: Callable[[str], object]) -> None:
-        self.finder.display = True
-        self.foot.settle()
-        self.finder.open(hint, back, target)
+        self.find(t("find.tools"), self.side.tools, self.side.tools.set_filter)
 
     def action_expand_all(self) -> None:
         self.conversation.action_expand_all()
