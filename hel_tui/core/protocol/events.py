@@ -12,6 +12,7 @@ from hel_tui.core.protocol.turns import (
     CallChanged,
     CallProgress,
     CallStarted,
+    PromptSent,
     Queued,
     ReasoningDelta,
     Retrying,
@@ -208,6 +209,7 @@ Event = (
     | AccessChanged
     | Queued
     | TurnStarted
+    | PromptSent
     | StepStarted
     | TextDelta
     | ReasoningDelta

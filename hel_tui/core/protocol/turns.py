@@ -26,6 +26,14 @@ class TurnStarted:
 
 
 @dataclass(frozen=True, slots=True)
+class PromptSent:
+    """What a prompt of a server became: (user or assistant, text), long texts cut."""
+
+    turn: int
+    messages: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class StepStarted:
     """A request went to the model: step `step` of the turn (from 1)."""
 

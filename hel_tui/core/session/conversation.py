@@ -296,6 +296,8 @@ class Session:
         if isinstance(message, str):
             put_back()
             return Ending("failed", f"{message} Nothing was sent.")
+        if message.shown:
+            self._emit(p.PromptSent(turn, message.shown))
         return await self._parts.agent.turn(
             turn, message.text, model, images=message.images, before=message.before
         )

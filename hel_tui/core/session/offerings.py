@@ -23,6 +23,9 @@ KEPT = 32
 """Resources that stay readable for a screen after they were read."""
 KEPT_CHARACTERS = 16 * 1024 * 1024
 """Text of them in all; the newest stays however large it is."""
+SHOWN_CHARACTERS = 8_000
+MOST_SHOWN = 20
+"""How much of a prompt is shown: messages, and characters of each."""
 MOST_ATTACHED = 50
 VALUE_LENGTH = 1_000
 MOST_VALUES = 100
@@ -50,6 +53,8 @@ class Message:
     text: str
     images: tuple[Image, ...] = ()
     before: tuple[UserMessage | AssistantMessage, ...] = ()
+    shown: tuple[tuple[str, str], ...] = ()
+    """Of a prompt: what the person is shown of its messages, (role, text)."""
 
 
 class Offerings:
@@ -247,10 +252,14 @@ class Offerings:
         messages = await in_thread(read, "hel-prompt")
         if not messages:
             return f'The prompt "{name}" of {server} is empty.'
+        shown = tuple(
+            ("user" if isinstance(one, UserMessage) else "assistant", one.text[:SHOWN_CHARACTERS])
+            for one in messages[:MOST_SHOWN]
+        )
         last = messages[-1]
         if isinstance(last, UserMessage):
-            return Message(last.text, last.images, messages[:-1])
-        return Message("Go on.", (), messages)
+            return Message(last.text, last.images, messages[:-1], shown)
+        return Message("Go on.", (), messages, shown)
 
     async def complete(self, wanted: p.CompleteArgument) -> None:
         """Ask a server how an argument may go on and tell what it says."""

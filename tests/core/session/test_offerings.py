@@ -148,6 +148,10 @@ def test_a_prompt_is_fetched_and_answered(play: Open, model: ScriptedModel, tmp_
         driver.send(p.UsePrompt("fix", "data-analyst", (("topic", "birds"),)))
         assert driver.turn_end(before).reason == "done"
         assert driver.of(p.TurnStarted)[-1].text == "/mcp__fix__data-analyst topic=birds"
+        assert driver.of(p.PromptSent)[-1].messages == (
+            ("assistant", "I analyse."),
+            ("user", "Analyse birds."),
+        )
     messages = model.requests[0]["messages"]
     assert [(one["role"], one["content"]) for one in messages[1:]] == [
         ("assistant", "I analyse."),
