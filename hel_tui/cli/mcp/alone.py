@@ -47,7 +47,7 @@ class Alone:
 
 @asynccontextmanager
 async def alone(
-    entry: ServerEntry, project: Path, places: Places, hear: Callable[[Event], None], ask: Ask = nobody
+    entry: ServerEntry, project: Path, places: Places, hear: Callable[[Event], None], ask: Ask = nobody, *, answerable: bool = False
 ) -> AsyncIterator[Alone]:
     """Start the server of `entry`, once, and end it afterwards. `hear` gets every event."""
     with tempfile.TemporaryDirectory(prefix="hel-") as folder:
@@ -74,6 +74,9 @@ def approved(name: str, configuration: Configuration, review: Review[ServerEntry
     """The entry of this name, or the exit status after it was said why it cannot be used."""
     entry = next((one for one in configuration.entries if one.name == name), None)
     if entry is None:
+        for problem in configuration.problems:
+            if problem.server == name and problem.severity == "error":
+                return sorry(f"{name} cannot be used: {problem.file}: {problem.sentence}")
         return sorry(f"there is no server named {name}: see `hel mcp list`")
     if entry not in review.trusted:
         sorry(f"{entry.name} is not approved for this project: hel mcp trust")

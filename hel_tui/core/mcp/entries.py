@@ -10,7 +10,7 @@ import json
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from hel_tui.core.mcp.faults import ServerFault
 from hel_tui.core.protocol import LogLevel
@@ -74,6 +74,13 @@ class ServerEntry:
     """Do not check the server's certificate."""
 
     @property
+    def oauth_settings(self) -> tuple[tuple[str, str, Any], ...]:
+        """What `oauth` says: hel's name of each key ("" for none), the key as written, its value."""
+        from hel_tui.core.mcp.auth.settings import named
+
+        return named(self.oauth) if isinstance(self.oauth, dict) else ()
+
+    @property
     def identity(self) -> str:
         """A hash of how it is configured, its file and definition; the order of keys does not count."""
         where = os.path.realpath(self.file)
@@ -100,8 +107,8 @@ class Address:
     headers: tuple[tuple[str, str], ...]
     ca: str
     """Path of a file; empty for none."""
-    helper: str
-    """The command of `headersHelper`; empty for none."""
+    helper: tuple[str, ...]
+    """The words of `headersHelper`; empty for none."""
     env: tuple[tuple[str, str], ...]
     """What the entry adds to the environment of the helper."""
     cwd: Path

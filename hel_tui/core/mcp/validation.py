@@ -8,11 +8,13 @@ from __future__ import annotations
 import difflib
 import math
 import re
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
 from urllib.parse import urlsplit
 
+from hel_tui.core.mcp.auth.settings import InvalidSettings, read_settings
 from hel_tui.core.mcp.entries import (
     DEFAULT_STARTUP_TIMEOUT,
     DEFAULT_TIMEOUT,
@@ -131,8 +133,8 @@ def judge(name: str, raw: Any, scope: Scope, file: Path, default_cwd: Path) -> J
         on_list_changed=_word(raw, "on_list_changed", OnListChanged, None),
         protocol=_word(raw, "protocol", Protocol, "auto"),
         log_level=_word(raw, "log_level", LogLevel, None),
-        headers_helper=_text(raw, "headersHelper"),
-        oauth=_oauth(raw),
+        headers_helper=_command(raw, "headersHelper"),
+        oauth=_oauth(raw, is_used=transport != "stdio"),
         ca=_text(raw, "ca"),
         **{key: _flag(raw, key) for key in _FLAGS if key in raw},
     )
@@ -199,6 +201,8 @@ def _remarks(entry: ServerEntry, raw: dict[str, Any]) -> list[str]:
     tools = raw.get("tools")
     if isinstance(tools, dict):
         unknown += [f"`tools.{key[:60]}`" for key in tools if key not in ("include", "exclude")]
+    if entry.transport != "stdio":
+        unknown += [f"`oauth.{key[:60]}`" for name, key, _ in entry.oauth_settings if not name]
     if unknown:
         notes.append(f"unknown and left out: {', '.join(named(unknown))}.")
     if entry.transport == "stdio" and (odd := [key for key in _REMOTE if raw.get(key)]):
@@ -215,6 +219,7 @@ def _remarks(entry: ServerEntry, raw: dict[str, Any]) -> list[str]:
 def _secret_remarks(entry: ServerEntry) -> list[str]:
     where = [f"`env.{name}`" for name, value in entry.env if looks_like_secret(name, value)]
     where += [f"`headers.{name}`" for name, value in entry.headers if looks_like_secret(name, value)]
+    where += [f"`oauth.{key}`" for name, key, value in entry.oauth_settings if _is_secret(name, key, value)]
     where += ["`args`"] if any(redact_shapes(arg) != arg for arg in entry.args) else []
     where += ["`url`"] if redact_shapes(entry.url) != entry.url else []
     if not where:
@@ -223,6 +228,13 @@ def _secret_remarks(entry: ServerEntry) -> list[str]:
         f"{', '.join(where)} seems to hold a credential in a file that is committed; "
         "write ${NAME} and set NAME in the environment, or ${keyring:NAME}."
     ]
+
+
+def _is_secret(name: str, key: str, value: Any) -> bool:
+    """Whether a setting of `oauth` is a credential written out; where a key is kept is none."""
+    if not isinstance(value, str) or name not in ("client_secret", "private_key"):
+        return False
+    return looks_like_secret("" if name == "private_key" else key, value)
 
 
 # ------------------------------------------------------------ single fields
@@ -261,6 +273,18 @@ def _text(raw: dict[str, Any], key: str) -> str:
     if key == "command" and isinstance(value, list):
         raise Invalid("`command` must be text, not a list; what follows the program goes into `args`.", key)
     return "" if value is None else _checked(value, f"`{key}`", key)
+
+
+def _command(raw: dict[str, Any], key: str) -> str:
+    """A command line whose words can be told apart; a variable in it is part of one word."""
+    line = _text(raw, key)
+    try:
+        words = shlex.split(line)
+    except ValueError:
+        raise Invalid(f"`{key}` has a quote that is not closed, or ends with a backslash.", key) from None
+    if line and not words:
+        raise Invalid(f"`{key}` is empty.", key)
+    return line
 
 
 def _texts(raw: dict[str, Any], key: str, within: str = "") -> tuple[str, ...]:
@@ -331,10 +355,15 @@ def _word(raw: dict[str, Any], key: str, kind: Any, default: Any) -> Any:
     return value
 
 
-def _oauth(raw: dict[str, Any]) -> dict[str, Any] | bool | None:
+def _oauth(raw: dict[str, Any], *, is_used: bool) -> dict[str, Any] | bool | None:
     value = raw.get("oauth")
     if value is not None and not isinstance(value, bool | dict):
         raise Invalid(f"`oauth` must be an object, or false, not {_kind(value)}.", "oauth")
+    if is_used:
+        try:
+            read_settings(value, as_written=True)
+        except InvalidSettings as problem:
+            raise Invalid(str(problem), *filter(None, ("oauth", problem.field))) from None
     return value
 
 

@@ -12,13 +12,14 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
+from hel_tui.core.permissions.oauth import login_risks, shown_setting
 from hel_tui.core.permissions.programs import program_hashes
 from hel_tui.core.permissions.risks import command_risks, url_risks
-from hel_tui.core.permissions.shown import Unfilled, shown_variable, shown_words
+from hel_tui.core.permissions.shown import Unfilled, shown_secret, shown_variable, shown_words
 from hel_tui.core.protocol import ServerClaim
 from hel_tui.core.store.expansion import expand, expand_home
 from hel_tui.core.store.lookup import find_program, search_path, start_folder
-from hel_tui.core.store.redact import MARK, looks_like_secret, mask_value, redact_shapes
+from hel_tui.core.store.redact import MARK, looks_like_secret, redact_shapes
 from hel_tui.core.vocabulary import Json
 
 
@@ -50,6 +51,10 @@ class Claimed(Protocol):
     @property
     def headers_helper(self) -> str: ...
     @property
+    def oauth_settings(self) -> tuple[tuple[str, str, Any], ...]:
+        """What `oauth` says: hel's name of each key, the key as written, its value."""
+
+    @property
     def insecure(self) -> bool: ...
     @property
     def ca(self) -> str: ...
@@ -76,7 +81,9 @@ def claim(entry: Claimed, project: Path, environ: Mapping[str, str]) -> tuple[Se
     def fill(text: str) -> str:
         return expand(text, environ)[0]
 
-    texts = (*_program(entry), entry.url, entry.ca, entry.cwd, *dict(entry.env).values())
+    oauth = entry.oauth_settings if entry.url else ()
+    settings = [value for _, _, value in oauth if isinstance(value, str)]
+    texts = (*_program(entry), entry.url, entry.ca, entry.cwd, *dict(entry.env).values(), *settings)
     unfilled = Unfilled(" ".join(texts), environ)
     cwd = start_folder(fill(entry.cwd), entry.default_cwd, environ)
     env = tuple((name, fill(value)) for name, value in entry.env)
@@ -89,7 +96,7 @@ def claim(entry: Claimed, project: Path, environ: Mapping[str, str]) -> tuple[Se
         resolved = find_program(command, cwd, search_path({**environ, **dict(env)}))
         programs = program_hashes(resolved or command, args, cwd, project)
         risks += command_risks(command, args, env, cwd, project)
-    risks = (*_liberties(entry), *map(unfilled, risks))
+    risks = (*_liberties(entry), *map(unfilled, (*login_risks(oauth, fill), *risks)))
     if project == Path(os.path.realpath(expand_home("~", environ))):
         risks = ("this is your home folder, not a project: its file is not part of a repository", *risks)
     shown = ServerClaim(
@@ -101,7 +108,8 @@ def claim(entry: Claimed, project: Path, environ: Mapping[str, str]) -> tuple[Se
         unfilled(str(cwd)) if written else "",
         (
             *((name, shown_variable(name, value, written)) for name, value in entry.env),
-            *((name, mask_value(value)) for name, value in entry.headers),
+            *((name, shown_secret(value)) for name, value in entry.headers),
+            *((f"oauth.{key}", shown_setting(name, key, value)) for name, key, value in oauth),
         ),
         risks,
     )
@@ -160,6 +168,8 @@ def _shown(entry: Claimed, key: str, value: Any) -> Any:
             written = dict(entry.env)
             words = _program(entry)
             return {name: shown_variable(name, written.get(name, ""), words) for name in value}
+        case "oauth" if isinstance(value, dict):
+            return {key: shown_setting(name, key, said) for name, key, said in entry.oauth_settings}
         case _:
             return _masked(value)
 

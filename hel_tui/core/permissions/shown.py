@@ -16,6 +16,7 @@ _PLAIN = re.compile(r"[A-Za-z0-9_.+/=-]+")
 _ONE_WORD = re.compile(
     r"(?:(?:Bearer|Basic|Token) )?[A-Za-z0-9_.+/=:@%,~^!#*?-]+|\$\{[^{}]*\}", re.IGNORECASE
 )
+_REFERENCE = re.compile(r"\$\{((?:keyring:)?[A-Za-z0-9_.-]+)")
 _NAME = re.compile(r"-{0,2}[A-Za-z0-9_.-]+")
 _CODE_WORDS = frozenset({"eval", "exec", "-eval", "-command", "-Command"})
 _CODE_OPTION = re.compile(
@@ -76,6 +77,20 @@ def shown_variable(name: str, value: str, words: Sequence[str]) -> str:
     if not value or (not may_run and _ONE_WORD.fullmatch(value) and looks_like_secret(name, value)):
         return mask_value(value)
     return value
+
+
+def references(value: str) -> tuple[str, ...]:
+    """Return the variables and keyring entries that `value` is filled in from, as they are written."""
+    return tuple(dict.fromkeys(f"${{{name}}}" for name in _REFERENCE.findall(value)))
+
+
+def shown_secret(value: str) -> str:
+    """Return what is shown for a credential: dots, and beside them what it is filled in from.
+
+    A reference is no secret, and says what would be sent away.
+    """
+    names = references(value)
+    return mask_value(value) if not value or value in names else " ".join((mask_value(MARK), *names))
 
 
 class Unfilled:

@@ -385,3 +385,48 @@ def test_ten_of_very_many_unknown_keys_are_named(tmp_path: Path) -> None:
     top, entry = setting.load().problems
     assert "and 19,990 more" in top.sentence and len(top.sentence) < 200
     assert "and 19,990 more" in entry.sentence and len(entry.sentence) < 200
+
+
+REMOTE = {"url": "https://x.example/mcp"}
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"oauth": {"callbackPort": 0}}, "`oauth.callbackPort` must be a port"),
+        ({"oauth": {"grant": "password"}}, "`oauth.grant` must be one of"),
+        ({"oauth": {"clientId": 5}}, "`oauth.clientId` must be text"),
+        ({"oauth": "yes"}, "`oauth` must be an object"),
+        ({"headersHelper": "give 'me"}, "`headersHelper` has a quote that is not closed"),
+        ({"headersHelper": "  "}, "`headersHelper` is empty"),
+    ],
+)
+def test_what_cannot_be_used_of_a_remote_entry_is_said_when_it_is_read(
+    at: Setting, more: dict[str, Any], words: str
+) -> None:
+    problem = at.problem({**REMOTE, **more})
+    assert words in problem.sentence and problem.severity == "error"
+    assert at.load().entries == ()
+
+
+def test_what_a_variable_will_hold_is_not_judged_before(at: Setting) -> None:
+    oauth = {"callbackPort": "${PORT}", "grant": "${GRANT:-authorization_code}", "clientId": "${ID}"}
+    assert at.one({**REMOTE, "oauth": oauth}).oauth == oauth
+    assert at.load().problems == ()
+
+
+def test_oauth_of_a_program_of_this_machine_is_left_out_whatever_it_says(at: Setting) -> None:
+    problem = at.problem({**GOOD, "oauth": {"callbackPort": 0}})
+    assert problem.severity == "note" and "only concerns servers with a `url`" in problem.sentence
+
+
+def test_unknown_keys_and_written_out_secrets_of_oauth_are_told(at: Setting) -> None:
+    key = "-----BEGIN PRIVATE KEY-----\\nMII"
+    oauth = {"clientId": "a", "client_secret": "so-secret", "privateKey": key, "flow": "device"}
+    at.write("hel", {"servers": {"x": {**REMOTE, "oauth": oauth}}})
+    unknown, secret = (problem.sentence for problem in at.load().problems)
+    assert "unknown and left out: `oauth.flow`." in unknown
+    assert "`oauth.client_secret`, `oauth.privateKey` seems to hold a credential" in secret
+    kept = {"clientId": "a", "clientSecret": "${keyring:shop}", "privateKey": "keys/id.pem"}
+    at.write("hel", {"servers": {"x": {**REMOTE, "oauth": kept}}})
+    assert at.load().problems == ()

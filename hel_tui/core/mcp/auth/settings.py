@@ -75,6 +75,8 @@ _KEYS: dict[str, tuple[str, ...]] = {
     "metadata_url": ("authServerMetadataUrl",),
     "resource": ("resource",),
 }
+_PICKED = ("grant", "token_auth_method", "callback_port")
+"""Settings that take only some texts."""
 
 
 class InvalidSettings(Exception):
@@ -85,10 +87,20 @@ class InvalidSettings(Exception):
         self.field = field
 
 
-def read_settings(raw: Any) -> tuple[OAuthSettings, tuple[str, ...]]:
+def named(raw: Mapping[str, Any]) -> tuple[tuple[str, str, Any], ...]:
+    """Return what `oauth` says: hel's name of each key ("" for none), the key as written, its value.
+
+    Keys may be written `clientId` or `client_id`.
+    """
+    known = {_folded(spelling): field for field, spellings in _KEYS.items() for spelling in spellings}
+    return tuple((known.get(_folded(str(key)), ""), str(key), value) for key, value in raw.items())
+
+
+def read_settings(raw: Any, *, as_written: bool = False) -> tuple[OAuthSettings, tuple[str, ...]]:
     """Return what `oauth` says, and the keys hel does not know. Raises InvalidSettings.
 
-    Keys may be written `clientId` or `client_id`; `true` and a missing value mean: find everything out.
+    `true` and a missing value mean: find everything out. `as_written`, variables are not filled in yet: what
+    has one where only some texts will do is not judged.
     """
     if raw is None or raw is True:
         return OAuthSettings(), ()
@@ -96,18 +108,14 @@ def read_settings(raw: Any) -> tuple[OAuthSettings, tuple[str, ...]]:
         return OAuthSettings(enabled=False), ()
     if not isinstance(raw, Mapping):
         raise InvalidSettings("`oauth` must be an object, true or false.")
-    known = {_folded(spelling): field for field, spellings in _KEYS.items() for spelling in spellings}
     given: dict[str, Any] = {}
-    unknown = []
-    for key, value in raw.items():
-        field = known.get(_folded(str(key)))
-        if field is None:
-            unknown.append(str(key))
-        elif value is not None:
-            given[field] = _read(field, str(key), value)
+    for field, key, value in named(raw):
+        is_open = as_written and field in _PICKED and isinstance(value, str) and "${" in value
+        if field and value is not None and not is_open:
+            given[field] = _read(field, key, value)
     settings = OAuthSettings(**given)
     _check(settings)
-    return settings, tuple(unknown)
+    return settings, tuple(key for field, key, _ in named(raw) if not field)
 
 
 def _folded(key: str) -> str:
