@@ -6,7 +6,9 @@ Not here: the text form of variables (store.expansion), looking a command up on 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+import re
+import shlex
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from hel_tui.core.mcp.entries import Address, Launch, ServerEntry, Unset
@@ -23,6 +25,7 @@ def expand_address(
     """Fill in the variables of a remote entry: url, headers, ca, helper and its env, oauth.
 
     Returns `Unset` with every name that lacks a value. A relative `ca` starts at the entry's default folder.
+    The helper is parted into words first: what a variable holds is part of one word.
     """
     unset: dict[str, None] = {}
 
@@ -41,15 +44,24 @@ def expand_address(
     url = fill(entry.url)
     headers = tuple((name, fill(value)) for name, value in entry.headers)
     env = tuple((name, fill(value)) for name, value in entry.env)
-    ca, helper = fill(entry.ca), fill(entry.headers_helper)
+    ca = fill(entry.ca)
+    helper = tuple(fill(word) for word in shlex.split(entry.headers_helper))
     oauth = fill_all(entry.oauth) if isinstance(entry.oauth, dict) else {}
     written = fill(entry.cwd)
     if unset:
         return Unset(tuple(unset))
     cwd = start_folder(written, entry.default_cwd, environ)
+    if helper:
+        helper = (expand_home(helper[0], environ), *helper[1:])
     if ca:
         ca = os.path.normpath(cwd / expand_home(ca, environ))
     return Address(url, headers, ca, helper, env, cwd, oauth)
+
+
+def values_filled_in(texts: Iterable[str], environ: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the values of the environment's variables that `texts` refer to."""
+    names = {name for text in texts for name in re.findall(r"\$\{([A-Za-z_][A-Za-z0-9_]*)", text)}
+    return tuple(environ[name] for name in sorted(names) if environ.get(name))
 
 
 def expand_launch(

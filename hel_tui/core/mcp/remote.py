@@ -9,15 +9,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit
 
 from hel_tui.core.mcp.authorizing import Authorizer, NoAuthorizer
 from hel_tui.core.mcp.entries import Address, Unset
+from hel_tui.core.mcp.expand import values_filled_in
 from hel_tui.core.mcp.faults import ServerFault
 from hel_tui.core.mcp.launching import base_environment
 from hel_tui.core.mcp.life import Life, load_sdk
 from hel_tui.core.mcp.logins import why_no_login
 from hel_tui.core.protocol import ServerFailure
-from hel_tui.core.store.redact import redact_shapes, secrets_in
+from hel_tui.core.store.redact import redact_shapes
 from hel_tui.core.threads import in_thread
 
 if TYPE_CHECKING:
@@ -59,19 +61,23 @@ class RemoteLife(Life):
             self.log.remark("connection closed")
 
     async def _target(self, address: Address) -> Target:
+        from hel_tui.core.mcp.http.hiding import header_secrets
         from hel_tui.core.mcp.http.target import target_of
 
-        self.ground.hide(*secrets_in(dict(address.headers)), *(value for _, value in address.headers))
+        environ = self.ground.environ
+        self.ground.hide(*values_filled_in((value for _, value in self.entry.headers), environ))
         try:
-            return target_of(
+            target = target_of(
                 address.url,
                 address.headers,
                 ca=Path(address.ca) if address.ca else None,
                 insecure=self.entry.insecure,
-                environ=self.ground.environ,
+                environ=environ,
             )
         except ValueError as error:
             raise ServerFault("find", str(error), lasting=True) from error
+        self.ground.hide(*header_secrets(target.headers), unquote(urlsplit(address.url).password or ""))
+        return target
 
     async def _talk(self, target: Target, authorizer: Authorizer) -> None:
         """Hold a connection; with the older transport where the newer one is not spoken."""
@@ -144,7 +150,7 @@ class RemoteLife(Life):
                 "HEL_MCP_SERVER_NAME": self.entry.name,
                 "HEL_MCP_SERVER_URL": target.url,
             }
-            return HeadersHelper(address.helper, env, address.cwd, self.ground.hide)
+            return HeadersHelper(address.helper, env, address.cwd, self.ground.hide, guard=self.ground.guard)
         if why_no_login(self.entry, address):
             return NoAuthorizer()
         self.can_log_in = True

@@ -5,8 +5,8 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hel_tui.core.mcp.entries import Launch, ServerEntry, Unset
-from hel_tui.core.mcp.expand import expand, expand_launch
+from hel_tui.core.mcp.entries import Address, Launch, ServerEntry, Unset
+from hel_tui.core.mcp.expand import expand, expand_address, expand_launch, values_filled_in
 
 ENVIRON = {"HOME": "/home/ada", "TOKEN": "t0k", "EMPTY": "", "RAW": "${TOKEN}"}
 
@@ -116,3 +116,17 @@ def test_a_tilde_is_the_home_folder_in_command_and_cwd() -> None:
 def test_an_entry_with_missing_variables_names_them_all() -> None:
     made = expand_launch(entry(command="x", args=("${A}",), env=(("K", "${B}"),), cwd="${A}/c"), {})
     assert made == Unset(("A", "B"))
+
+
+def test_what_a_variable_holds_is_part_of_one_word_of_the_helper() -> None:
+    line = '~/bin/give "${X:-sudo rm -rf /}" --as=${TOKEN} $HOME;x'
+    found = expand_address(entry(url="https://x.example/", headers_helper=line), ENVIRON)
+    assert isinstance(found, Address)
+    assert found.helper == ("/home/ada/bin/give", "sudo rm -rf /", "--as=t0k", "$HOME;x")
+    spaced = {**ENVIRON, "TOKEN": "a b 'c"}
+    found = expand_address(entry(url="https://x.example/", headers_helper=line), spaced)
+    assert isinstance(found, Address) and found.helper[2] == "--as=a b 'c"
+
+
+def test_the_values_that_texts_are_filled_in_with_are_known() -> None:
+    assert values_filled_in(["Bearer ${TOKEN}", "${NOPE:-${HOME}}", "$RAW"], ENVIRON) == ("/home/ada", "t0k")

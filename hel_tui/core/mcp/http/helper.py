@@ -9,17 +9,21 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import shlex
 import signal
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from hel_tui.core.guard import Guard
 from hel_tui.core.mcp.authorizing import Challenge, NoCredentials
+from hel_tui.core.mcp.http.hiding import header_secrets
 from hel_tui.core.mcp.http.target import checked_headers
 
 LIMIT = 10.0
 """Seconds the command may take."""
+FAILED_FOR = 5.0
+"""Seconds in which a failure stands: each of many requests would run the command anew."""
 MAX_OUTPUT = 64 * 1024
 """Bytes it may print."""
 
@@ -29,18 +33,25 @@ class HeadersHelper:
 
     def __init__(
         self,
-        command: str,
+        command: Sequence[str],
         env: Mapping[str, str],
         cwd: Path,
         hide: Callable[..., None],
         *,
+        guard: Guard | None = None,
         limit: float = LIMIT,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        """`command` are its words, variables filled in. With `guard` it does not outlive a killed hel."""
         self._command = command
         self._env = env
         self._cwd = cwd
         self._hide = hide
+        self._guard = guard
         self._limit = limit
+        self._clock = clock
+        self._failure: tuple[str, float] | None = None
+        """Why it failed, and until when that stands."""
         self._kept: Mapping[str, str] | None = None
         self._running = asyncio.Lock()
 
@@ -48,7 +59,7 @@ class HeadersHelper:
         """What the command printed last; runs it when there is nothing yet. Raises NoCredentials."""
         async with self._running:
             if self._kept is None:
-                self._kept = await self._fresh()
+                self._kept = await self._given()
             return self._kept
 
     async def refused(self, challenge: Challenge, sent: Mapping[str, str]) -> bool:
@@ -59,8 +70,18 @@ class HeadersHelper:
             if self._kept is None or self._kept == sent:
                 self._kept = None
                 with suppress(NoCredentials):
-                    self._kept = await self._fresh()
+                    self._kept = await self._given()
             return self._kept is not None and self._kept != sent
+
+    async def _given(self) -> Mapping[str, str]:
+        """Run it, unless it failed a moment ago."""
+        if self._failure is not None and self._clock() < self._failure[1]:
+            raise NoCredentials(self._failure[0])
+        try:
+            return await self._fresh()
+        except NoCredentials as failure:
+            self._failure = (str(failure), self._clock() + FAILED_FOR)
+            raise
 
     async def _fresh(self) -> Mapping[str, str]:
         output = await self._output()
@@ -70,32 +91,33 @@ class HeadersHelper:
             raise NoCredentials("`headersHelper` printed something that is not JSON") from None
         if not isinstance(value, dict) or not all(isinstance(one, str) for one in value.values()):
             raise NoCredentials("`headersHelper` must print a JSON object whose values are strings")
-        self._hide(*value.values(), *(word for one in value.values() for word in one.split()))
+        self._hide(*header_secrets(value.items()))
         try:
             return dict(checked_headers(value.items()))
         except ValueError as error:
             raise NoCredentials(f"`headersHelper`: {error}") from None
 
     async def _output(self) -> bytes:
-        try:
-            words = shlex.split(self._command)
-        except ValueError as error:
-            raise NoCredentials(f"`headersHelper` is not a command: {error}") from None
-        if not words:
+        words, env = self._command, dict(self._env)
+        if not words or not words[0]:
             raise NoCredentials("`headersHelper` is empty")
+        if self._guard is not None:
+            env[self._guard.variable] = self._guard.mark(env.get("HEL_MCP_SERVER_NAME", ""))
         try:
             process = await asyncio.create_subprocess_exec(
                 *words,
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.DEVNULL,
-                env=dict(self._env),
+                env=env,
                 cwd=self._cwd,
                 start_new_session=True,
             )
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) and error.strerror else "not a command"
             raise NoCredentials(f"`headersHelper` could not be started: {words[0]}: {reason}") from None
+        if self._guard is not None:
+            self._guard.watch(process.pid)
         try:
             async with asyncio.timeout(self._limit):
                 return await _result(process)
@@ -105,6 +127,8 @@ class HeadersHelper:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(process.pid, signal.SIGKILL)
             await process.wait()
+            if self._guard is not None:
+                self._guard.forget(process.pid)
 
 
 async def _result(process: asyncio.subprocess.Process) -> bytes:

@@ -273,3 +273,24 @@ async def test_an_entry_that_checks_certificates_again_gets_an_authorization_of_
     careful = await desk.host.logins.of(server.entry, found)
     assert await desk.host.logins.of(server.entry, found) is careful
     assert await desk.host.logins.of(replace(server.entry, insecure=True), found) is not careful
+
+
+async def test_credentials_in_headers_are_hidden_and_ordinary_values_are_not(
+    place: Place, tmp_path: Path, no_keyring: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NOTE", "blue-notes")
+    headers = (
+        *(("Authorization", "Bearer mine-is-this"), ("X-Api-Key", "another-one"), ("X-Note", "a ${NOTE}")),
+        *(("Accept-Language", "application/json"), ("X-Version", "2024-11-05"), ("X-For", "example.com")),
+    )
+    desk = Desk(
+        tmp_path, place, headers=headers, changes={"url": place.mcp.replace("//", "//ada:pass-phrase@")}
+    )
+    try:
+        await desk.start()
+        for secret in ("mine-is-this", "another-one", "blue-notes", "pass-phrase"):
+            assert secret not in desk.redactor(f"it says {secret}, twice: {secret}")
+        plain = "application/json of example.com since 2024-11-05: Bearer of news"
+        assert desk.redactor(plain) == plain
+    finally:
+        await desk.host.aclose()

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
 
 from hel_tui.core.mcp.authorizing import Challenge, NoCredentials
-from hel_tui.core.mcp.http.helper import HeadersHelper
+from hel_tui.core.mcp.http.helper import FAILED_FOR, HeadersHelper
+from tests.core.mcp.conftest import runs
 from tests.core.mcp.http.driving import Bench, text_of, until
 
 REFUSED = Challenge(401)
@@ -26,10 +29,10 @@ class Hidden:
         self.values += values
 
 
-def helper(folder: Path, code: str, hidden: Hidden | None = None, **options: float) -> HeadersHelper:
+def helper(folder: Path, code: str, hidden: Hidden | None = None, **options: Any) -> HeadersHelper:
     """A helper that runs Python code in `folder`."""
     (folder / "helper.py").write_text(code)
-    command = f"'{sys.executable}' -S -E helper.py"
+    command = (sys.executable, "-S", "-E", "helper.py")
     return HeadersHelper(command, {"WORD": "blue", "PATH": "/bin"}, folder, hidden or Hidden(), **options)
 
 
@@ -43,10 +46,15 @@ print(json.dumps({"Authorization": f"Bearer token-{number}"}))
 
 async def test_it_runs_in_its_folder_with_its_environment_and_its_output_is_hidden(tmp_path: Path) -> None:
     hidden = Hidden()
-    code = 'import json, os; print(json.dumps({"X": os.environ["WORD"], "Y": os.getcwd(), "A": "Bearer s3cret"}))'
+    code = """
+import json, os
+given = {"X": os.environ["WORD"], "Y": os.getcwd(), "A": "Bearer s3cret", "X-Api-Key": "key-one-two"}
+print(json.dumps(given | {"X-Session": "session-one", "Accept": "application/json", "X-Date": "2024-11-05"}))
+"""
     made = helper(tmp_path, code, hidden)
-    assert await made.headers() == {"X": "blue", "Y": str(tmp_path), "A": "Bearer s3cret"}
-    assert {"Bearer s3cret", "s3cret", "blue"} <= set(hidden.values)
+    headers = await made.headers()
+    assert (headers["X"], headers["Y"], headers["A"]) == ("blue", str(tmp_path), "Bearer s3cret")
+    assert set(hidden.values) == {"Bearer s3cret", "s3cret", "key-one-two", "session-one"}
 
 
 async def test_it_is_run_once_until_its_headers_are_refused(tmp_path: Path) -> None:
@@ -91,18 +99,19 @@ async def test_what_goes_wrong_is_told_without_the_output(tmp_path: Path, code: 
 @pytest.mark.parametrize(
     ("command", "words"),
     [
-        ("no-such-program x", "could not be started: no-such-program: No such file or directory"),
-        ("'open", "is not a command: No closing quotation"),
-        ("  ", "is empty"),
+        (("no-such-program", "x"), "could not be started: no-such-program: No such file or directory"),
+        (("",), "is empty"),
     ],
 )
-async def test_a_command_that_cannot_be_run_is_told_so(tmp_path: Path, command: str, words: str) -> None:
+async def test_a_command_that_cannot_be_run_is_told_so(
+    tmp_path: Path, command: tuple[str, ...], words: str
+) -> None:
     with pytest.raises(NoCredentials, match=words):
         await HeadersHelper(command, {"PATH": "/bin"}, tmp_path, Hidden()).headers()
 
 
 async def test_no_shell_reads_the_command(tmp_path: Path) -> None:
-    made = HeadersHelper('/bin/echo \'{"A": "$HOME;x"}\'', {}, tmp_path, Hidden())
+    made = HeadersHelper(("/bin/echo", '{"A": "$HOME;x"}'), {}, tmp_path, Hidden())
     assert await made.headers() == {"A": "$HOME;x"}
 
 
@@ -118,6 +127,43 @@ time.sleep(60)
         await made.headers()
     child = int((tmp_path / "child").read_text())
     await until(lambda: not psutil.pid_exists(child) or psutil.Process(child).status() == "zombie")
+
+
+async def test_a_failure_stands_for_a_moment_and_the_command_is_not_run_for_each_request(
+    tmp_path: Path,
+) -> None:
+    now = 0.0
+    made = helper(tmp_path, COUNTING + "raise SystemExit(3)", clock=lambda: now)
+    for _ in range(3):
+        with pytest.raises(NoCredentials, match="exit 3"):
+            await made.headers()
+        assert not await made.refused(REFUSED, {})
+    assert (tmp_path / "count").read_text() == "1"
+    now = FAILED_FOR + 1
+    (tmp_path / "helper.py").write_text(COUNTING)
+    assert await made.headers() == {"Authorization": "Bearer token-2"}
+
+
+HEL = """
+import asyncio, os, sys
+from pathlib import Path
+from hel_tui.core.guard import Guard
+from hel_tui.core.mcp.http.helper import HeadersHelper
+
+command = ("/bin/sh", "-c", "sleep 300 & echo $! > child; echo $$ > leader; exec sleep 300")
+made = HeadersHelper(command, dict(os.environ), Path(sys.argv[1]), print, guard=Guard(), limit=300)
+asyncio.run(made.headers())
+"""
+
+
+async def test_it_does_not_outlive_a_hel_that_is_killed(tmp_path: Path) -> None:
+    hel = await asyncio.create_subprocess_exec(sys.executable, "-c", HEL, str(tmp_path))
+    noted = [tmp_path / "child", tmp_path / "leader"]
+    await until(lambda: all(file.exists() and file.read_text().endswith("\n") for file in noted))
+    pids = [int(file.read_text()) for file in noted]
+    hel.kill()
+    await hel.wait()
+    await until(lambda: not any(runs(pid) for pid in pids))
 
 
 async def test_a_link_sends_what_the_helper_gives_and_asks_again_when_it_is_refused(bench: Bench) -> None:
