@@ -145,6 +145,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("resources.look", "v,space", "look"),
     Action("resources.watch", "w", "watch"),
     Action("resources.again", "r", "again"),
+    Action("prompts.look", "v,space", "look"),
     Action("picker.filter", "slash", "filter"),
     Action("picker.close", "escape,q", "close"),
     Action("viewer.attach", "enter", "attach"),
@@ -172,7 +173,13 @@ ALLOWING = frozenset(
     }
 )
 _NEVER_ALLOWING = frozenset({"enter", "space", "escape", "tab", "backspace"})
-_TOGETHER = {"servers": ("list",), "tools": ("list",), "resources": ("list", "picker"), "picker": ("list",)}
+_TOGETHER = {
+    "servers": ("list",),
+    "tools": ("list",),
+    "resources": ("list", "picker"),
+    "prompts": ("list", "picker"),
+    "picker": ("list",),
+}
 """Parts whose keys are live at once: a list's own keys and the general list keys."""
 
 _overrides: dict[str, str] = {}

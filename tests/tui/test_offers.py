@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from hel_tui.core import protocol as p
+from hel_tui.tui.dialogs.arguments import ArgumentsDialog
 from hel_tui.tui.screens.resources import ResourcesScreen, ViewerScreen
 from tests.tui import scenes
 from tests.tui.driving import Driver, opened
@@ -398,6 +399,34 @@ async def test_the_prompts_sheet_uses_the_marked_one():
         await d.press("j", "enter", after=1)
         await d.until(lambda: d.core.sent(p.UsePrompt))
         assert d.core.sent(p.UsePrompt) == [p.UsePrompt("notes", "weekly")]
+
+
+async def test_a_prompt_with_arguments_that_was_picked_in_the_sheet_is_sent():
+    async with opened(core()) as d:
+        await d.press("f7", after=1)
+        await d.until(lambda: "Summary of a note" in screen_text(d.app))
+        await d.press("enter", after=1)
+        await d.until(lambda: "Name of the note." in screen_text(d.app))
+        await d.until(lambda: isinstance(d.app.screen, ArgumentsDialog) and d.app.screen.focused)
+        await d.type("guide")
+        await d.press("ctrl+s", after=1)
+        await d.until(lambda: d.core.sent(p.UsePrompt))
+        assert d.core.sent(p.UsePrompt) == [p.UsePrompt("notes", "summary", (("note", "guide"),))]
+        await d.until(lambda: d.app.screen is d.app.main)
+
+
+async def test_a_prompt_can_be_looked_at_before_it_is_used():
+    async with opened(core()) as d:
+        await d.press("f7", after=1)
+        await d.until(lambda: "Summary of a note" in screen_text(d.app))
+        await d.press("v", after=1)
+        await d.until(lambda: "How it should sound." in screen_text(d.app))
+        text = screen_text(d.app)
+        assert "/mcp__notes__summary" in text and "Summarises one note" in text
+        assert "note  needed" in text and "style  optional" in text
+        await d.press("escape", "j", "v", after=1)
+        await d.until(lambda: "It takes no arguments." in screen_text(d.app))
+        assert d.core.sent(p.UsePrompt) == []
 
 
 @pytest.mark.parametrize(

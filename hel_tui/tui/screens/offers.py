@@ -183,9 +183,16 @@ class Offers:
     # ------------------------------------------------------------------ prompts
 
     def open_prompts(self) -> None:
+        """The prompts sheet; the one that is picked in it is used."""
         from hel_tui.tui.screens.prompts import PromptsScreen
 
-        self.hel.push_screen(PromptsScreen(self))
+        sheet = PromptsScreen(self)
+
+        def done(key: str | None) -> None:
+            if prompt := sheet.by_key.get(key or ""):
+                self.use(prompt)
+
+        self.hel.push_screen(sheet, done)
 
     def use(self, prompt: p.PromptRow, given: tuple[tuple[str, str], ...] = ()) -> None:
         """Send a prompt; what it needs and was not given is asked for in a form."""

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.binding import BindingType
 
 from hel_tui.core import protocol as p
-from hel_tui.tui.safe import clean
+from hel_tui.tui import keymap
+from hel_tui.tui.dialogs.pane import framed
+from hel_tui.tui.safe import ForeignText, clean
 from hel_tui.tui.screens.picker import Picker, PickerList
+from hel_tui.tui.screens.text import TextScreen
 from hel_tui.tui.strings import t
+from hel_tui.tui.widgets.fields import head_lines
 from hel_tui.tui.widgets.lines import Line, Part, pad, spread
 from hel_tui.tui.widgets.rows import Row
 
@@ -29,17 +35,38 @@ def prompt_row(prompt: p.PromptRow, width: int) -> list[Part]:
     return spread(left, [(f" {t('prompts.fields', n=count)} " if count else " ", "muted")], width)
 
 
+def prompt_lines(prompt: p.PromptRow) -> list[Line]:
+    """A prompt in full: its command, what the server says of it, and each argument."""
+    lines: list[Line] = [[(f"/{clean(prompt.command, newlines=False)}", "accent")]]
+    for about in (prompt.title, prompt.description):
+        lines += [[], *framed(ForeignText(about))] if about else []
+    lines.append([])
+    if not prompt.fields:
+        lines.append([(t("prompts.no_arguments"), "muted")])
+    for field in prompt.fields:
+        lines += head_lines(field, "")
+    return lines
+
+
+class PromptList(PickerList):
+    BINDINGS: ClassVar[list[BindingType]] = keymap.bindings("prompts")
+
+    def action_look(self) -> None:
+        self.post_message(self.Wish("look"))
+
+
 class PromptsScreen(Picker):
-    """Enter uses the marked prompt."""
+    """Enter ends it with the marked prompt's key, `v` looks at what the prompt takes."""
 
     foot = (
         ("list.open", "short.prompts.use"),
+        ("prompts.look", "short.prompts.look"),
         ("picker.filter", "short.picker.filter"),
         ("picker.close", "short.picker.close"),
     )
 
     def __init__(self, offers: Offers) -> None:
-        super().__init__(t("prompts.title"), PickerList())
+        super().__init__(t("prompts.title"), PromptList())
         self.offers = offers
         self.by_key: dict[str, p.PromptRow] = {}
 
@@ -78,6 +105,13 @@ class PromptsScreen(Picker):
         return lines
 
     def pick(self, key: str) -> None:
-        if prompt := self.by_key.get(key):
-            self.dismiss("")
-            self.offers.use(prompt)
+        # Used by who opened the sheet: what a screen asks while it goes away is never answered.
+        if key in self.by_key:
+            self.dismiss(key)
+
+    def do(self, what: str) -> None:
+        prompt = self.by_key.get(self.list.current)
+        if what == "look" and prompt is not None:
+            self.app.push_screen(TextScreen(clean(prompt.name, newlines=False), prompt_lines(prompt)))
+        elif what != "look":
+            super().do(what)
