@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from hel_tui.cli.help import TOPICS
-from hel_tui.core.mcp import validation
+from hel_tui.core.mcp import remarks
 from hel_tui.core.store.settings import LATER, Settings
 from hel_tui.tui.keymap import ACTIONS, load
 
@@ -65,12 +65,12 @@ def test_the_example_of_a_keymap_is_a_good_one(tmp_path: Path) -> None:
 def test_every_key_of_an_entry_is_told() -> None:
     text = topic("servers")
     tools = {"tools", "url", "headers", "type"}
-    for key in validation._KNOWN - set(validation._LATER) - tools:
+    for key in remarks.KNOWN - set(remarks._LATER) - tools:
         assert re.search(rf"^  (?:\w+, )*{key}\b", text, re.M), key
 
 
 def test_nothing_is_promised_that_this_version_does_not_have() -> None:
     for name in TOPICS:
-        for key in (*LATER, *validation._LATER):
+        for key in (*LATER, *remarks._LATER):
             told = rf"^  (?:\w+, )*{key}\b|`{key}`|^{key} = "
             assert not re.search(told, topic(name), re.M), (name, key)

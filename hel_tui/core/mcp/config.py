@@ -15,7 +15,8 @@ from typing import Any, Literal
 
 from hel_tui.core.mcp import jsonc
 from hel_tui.core.mcp.entries import Scope, ServerEntry
-from hel_tui.core.mcp.validation import Invalid, judge, named
+from hel_tui.core.mcp.remarks import named
+from hel_tui.core.mcp.validation import Invalid, judge
 from hel_tui.core.store.expansion import expand_home
 from hel_tui.core.store.places import Places
 from hel_tui.core.store.reading import Unreadable, read_plain

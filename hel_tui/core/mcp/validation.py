@@ -1,11 +1,11 @@
 """From one entry of a server file, as parsed, to a `ServerEntry` or the reason why not.
 
-Each entry is judged alone. Not here: files and precedence (config), variables (expand).
+Each entry is judged alone. Not here: files and precedence (config), what is said of a valid one (remarks),
+variables (expand).
 """
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
 import shlex
@@ -24,8 +24,9 @@ from hel_tui.core.mcp.entries import (
     ServerEntry,
     Transport,
 )
+from hel_tui.core.mcp.remarks import FLAGS, SWITCHES, remarks
 from hel_tui.core.protocol import LogLevel
-from hel_tui.core.store.redact import looks_like_secret, redact_shapes
+from hel_tui.core.store.redact import redact_shapes
 
 MAX_SERVER_NAME = 32
 _NAME = re.compile(rf"[A-Za-z0-9_-]{{1,{MAX_SERVER_NAME}}}")
@@ -36,32 +37,6 @@ _TRANSPORTS: dict[str, Transport] = {
     "streamable-http": "http",
     "sse": "sse",
 }
-_FLAGS = (
-    "always_load",
-    "trust_annotations",
-    "reconnect",
-    "parallel",
-    "roots",
-    "elicitation",
-    "sampling",
-    "utility_tools",
-    "insecure",
-)
-_REMOTE = ("headersHelper", "oauth", "ca", "insecure")
-"""Keys that only concern servers behind a URL."""
-_LATER = ("watch",)
-"""Keys of entries that this version does not act on: checked, and said to do nothing where they are set."""
-_SWITCHES = ("disabled", "enabled")
-_KNOWN = frozenset(
-    {"type", "command", "args", "env", "cwd", "url", "headers", "timeout"}
-    | {"startup_timeout", "tools", "protocol", "on_list_changed", "log_level"}
-    | {*_FLAGS, *_REMOTE, *_LATER, *_SWITCHES}
-)
-_APPROVING = frozenset(("autoapprove", "alwaysallow", "auto_approve", "always_allow", "trust", "autoallow"))
-
-
-_NAMED = 10
-"""Unknown keys that are named; more are counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,12 +66,6 @@ def server_name_problem(name: str) -> str:
     if "__" in name:
         return f'the server name "{name}" must not contain "__": it divides server and tool.'
     return ""
-
-
-def named(words: list[str]) -> list[str]:
-    """The first ten of `words`, and how many more there are."""
-    more = len(words) - _NAMED
-    return [*words[:_NAMED], f"and {more:,} more"] if more > 0 else words
 
 
 def judge(name: str, raw: Any, scope: Scope, file: Path, default_cwd: Path) -> Judged:
@@ -136,10 +105,10 @@ def judge(name: str, raw: Any, scope: Scope, file: Path, default_cwd: Path) -> J
         headers_helper=_command(raw, "headersHelper"),
         oauth=_oauth(raw, is_used=transport != "stdio"),
         ca=_text(raw, "ca"),
-        **{key: _flag(raw, key) for key in _FLAGS if key in raw},
+        **{key: _flag(raw, key) for key in FLAGS if key in raw},
     )
     _texts(raw, "watch")
-    notes += _remarks(entry, raw)
+    notes += remarks(entry, raw)
     return Judged(entry, tuple(notes))
 
 
@@ -173,7 +142,7 @@ def _transport(raw: dict[str, Any], *, must_start: bool) -> Transport:
 def _enabled(raw: dict[str, Any], notes: list[str]) -> bool:
     """Off if either switch says off; a switch that is not true or false is read as off, with a remark."""
     on = True
-    for key in _SWITCHES:
+    for key in SWITCHES:
         if key not in raw:
             continue
         value = raw[key]
@@ -186,55 +155,6 @@ def _enabled(raw: dict[str, Any], notes: list[str]) -> bool:
         if value == (key == "disabled"):
             on = False
     return on
-
-
-def _remarks(entry: ServerEntry, raw: dict[str, Any]) -> list[str]:
-    notes = []
-    approving = [key for key in raw if key.lower() in _APPROVING]
-    if approving:
-        notes.append(f"{_listed(approving)} never counts as approval; hel asks by its own rules.")
-    strange = [key for key in raw if key not in _KNOWN and key.lower() not in _APPROVING]
-    unknown = [f"`{key[:60]}`" for key in strange]
-    for at, key in enumerate(strange[:_NAMED]):
-        near = difflib.get_close_matches(key.lower().replace("-", "_"), _KNOWN, 1, 0.8)
-        unknown[at] += f" (did you mean `{near[0]}`?)" if near else ""
-    tools = raw.get("tools")
-    if isinstance(tools, dict):
-        unknown += [f"`tools.{key[:60]}`" for key in tools if key not in ("include", "exclude")]
-    if entry.transport != "stdio":
-        unknown += [f"`oauth.{key[:60]}`" for name, key, _ in entry.oauth_settings if not name]
-    if unknown:
-        notes.append(f"unknown and left out: {', '.join(named(unknown))}.")
-    if entry.transport == "stdio" and (odd := [key for key in _REMOTE if raw.get(key)]):
-        notes.append(f"{_listed(odd)} only concerns servers with a `url`: left out.")
-    if entry.insecure and entry.transport != "stdio":
-        notes.append("`insecure`: whoever is between hel and this server can read and change everything.")
-    if later := [key for key in _LATER if raw.get(key)]:
-        notes.append(f"{_listed(later)} not in this version: left out.")
-    if entry.scope == "project":
-        notes += _secret_remarks(entry)
-    return notes
-
-
-def _secret_remarks(entry: ServerEntry) -> list[str]:
-    where = [f"`env.{name}`" for name, value in entry.env if looks_like_secret(name, value)]
-    where += [f"`headers.{name}`" for name, value in entry.headers if looks_like_secret(name, value)]
-    where += [f"`oauth.{key}`" for name, key, value in entry.oauth_settings if _is_secret(name, key, value)]
-    where += ["`args`"] if any(redact_shapes(arg) != arg for arg in entry.args) else []
-    where += ["`url`"] if redact_shapes(entry.url) != entry.url else []
-    if not where:
-        return []
-    return [
-        f"{', '.join(where)} seems to hold a credential in a file that is committed; "
-        "write ${NAME} and set NAME in the environment, or ${keyring:NAME}."
-    ]
-
-
-def _is_secret(name: str, key: str, value: Any) -> bool:
-    """Whether a setting of `oauth` is a credential written out; where a key is kept is none."""
-    if not isinstance(value, str) or name not in ("client_secret", "private_key"):
-        return False
-    return looks_like_secret("" if name == "private_key" else key, value)
 
 
 # ------------------------------------------------------------ single fields
@@ -254,10 +174,6 @@ def _kind(value: Any) -> str:
 
 def _shown(value: Any) -> str:
     return f'"{value[:40]}"' if isinstance(value, str) else _kind(value)
-
-
-def _listed(names: list[str]) -> str:
-    return ", ".join(f"`{name}`" for name in names)
 
 
 def _checked(value: Any, what: str, *field: str | int) -> str:
