@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from hel_tui.core.addresses import is_loopback
+
 _SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh", "fish"})
 _ROOT = frozenset({"sudo", "doas", "su", "pkexec"})
 _INSTALLERS: Mapping[str, frozenset[str]] = {
@@ -86,8 +88,13 @@ def command_risks(
 
 def url_risks(url: str) -> tuple[str, ...]:
     """Return one phrase for each risky shape of a URL."""
-    is_local = re.match(r"http://(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?:[:/]|$)", url)
-    return ("not encrypted: http to another machine",) if url.startswith("http://") and not is_local else ()
+    if not url.strip().lower().startswith("http://"):
+        return ()
+    try:
+        is_local = is_loopback(url.strip())
+    except ValueError:  # no address at all: nothing is sent there
+        is_local = True
+    return () if is_local else ("not encrypted: http to another machine",)
 
 
 def _inline_code(names: Sequence[str], words: Sequence[str]) -> list[str]:

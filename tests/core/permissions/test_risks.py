@@ -62,4 +62,6 @@ def test_variables_that_change_the_code_and_a_foreign_folder_are_pointed_out(tmp
 def test_only_unencrypted_urls_to_elsewhere_are_risky() -> None:
     assert url_risks("http://example.org/mcp") and url_risks("http://127.0.0.1.evil.example/")
     assert not url_risks("https://example.org/mcp") and not url_risks("http://localhost:3000/mcp")
+    assert url_risks("HTTP://example.org/mcp") and url_risks("http://ada@127.0.0.1:1@example.org/")
+    assert not url_risks("http://[::1") and not url_risks("http://127.1/x")
     assert not url_risks("http://127.0.0.1/x")
