@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from hel_tui.core import protocol as p
 from hel_tui.tui.safe import clean
-from hel_tui.tui.slash import Candidate
+from hel_tui.tui.slash import Candidate, closeness
 
 MOST = 50
 _TYPING = re.compile(r"(?:^|(?<=[\s(\[,;]))@(\S*)$")
@@ -30,14 +30,14 @@ def name_of(row: p.ResourceRow) -> str:
 def candidates(word: str, rows: Sequence[p.ResourceRow]) -> list[Candidate]:
     """Resources whose name, title or description contains `word`; those that begin with it first."""
     low = word.lower()
-    found: list[tuple[bool, str, p.ResourceRow]] = []
+    found: list[tuple[str, p.ResourceRow]] = []
     for row in rows:
         name = name_of(row)
         if not row.template and low in f"{name} {row.name} {row.description}".lower():
-            found.append((not name.lower().startswith(low), name, row))
-    found.sort(key=lambda one: one[:2])
+            found.append((name, row))
+    found.sort(key=lambda one: closeness(one[0], word))
     return [
-        Candidate(f"@{name}", _about(row), f"@{name}", (row.server, row.uri)) for _, name, row in found[:MOST]
+        Candidate(f"@{name}", _about(row), f"@{name}", (row.server, row.uri)) for name, row in found[:MOST]
     ]
 
 

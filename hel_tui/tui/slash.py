@@ -72,6 +72,8 @@ SPECS: tuple[Spec, ...] = (
 )
 _MORE: tuple[Takes, ...] = ("tools", "loaded", "call", "model", "log server", "roots")
 """Kinds of arguments after which another one may follow."""
+_UNFINISHED: tuple[Takes, ...] = ("log server", "roots")
+"""Kinds after which another one must follow."""
 _BY_NAME = {spec.name: spec for spec in SPECS}
 
 
@@ -191,6 +193,8 @@ class Candidate:
     insert: str
     resource: tuple[str, str] | None = None
     """(server, uri) of what a mention attaches; then `insert` replaces just the mention."""
+    unfinished: bool = False
+    """Whether the line means nothing yet after it: another word has to follow."""
 
 
 def candidates(
@@ -223,18 +227,31 @@ def candidates(
     kept = f"/{spec.name} {before + ' ' if before else ''}"
     low = word.lower()
     matching = [(w, about) for w, about in known(takes) if low in w.lower()]
-    matching.sort(key=lambda pair: (not pair[0].lower().startswith(low), pair[0]))
+    matching.sort(key=lambda pair: closeness(pair[0], word))
+    if [w for w, _ in matching] == [word] and takes not in _UNFINISHED:
+        return []
     more = " " if takes in _MORE else ""
-    return [Candidate(w, about, f"{kept}{w}{more}") for w, about in matching[:50] if w != word]
+    return [
+        Candidate(w, about, f"{kept}{w}{more}", unfinished=takes in _UNFINISHED)
+        for w, about in matching[:MOST_OFFERED]
+    ]
 
 
 MOST_OFFERED = 50
 
 
+def closeness(name: str, word: str) -> tuple[bool, bool, bool, str]:
+    """How names that contain `word` are sorted: the word itself, then those that begin with it, by name.
+
+    The word itself comes first, so that Enter never makes another, longer name of it.
+    """
+    low, lower = word.lower(), name.lower()
+    return name != word, lower != low, not lower.startswith(low), name
+
+
 def _prompts(head: str, prompts: Sequence[p.PromptRow]) -> list[Candidate]:
-    low = head.lower()
-    found = [one for one in prompts if low in one.command.lower()]
-    found.sort(key=lambda one: (not one.command.lower().startswith(low), one.command))
+    found = [one for one in prompts if head.lower() in one.command.lower()]
+    found.sort(key=lambda one: closeness(one.command, head))
     return [prompt_candidate(one) for one in found[:MOST_OFFERED]]
 
 

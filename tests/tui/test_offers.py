@@ -480,6 +480,30 @@ async def test_lines_about_servers_that_are_wrong_come_back(line):
         assert d.core.commands == []
 
 
+OWN = tuple(p.ServerChanged(name, "ready", transport="http") for name in ("own", "ownold"))
+
+
+@pytest.mark.parametrize("name", ["own", "ownold"])
+async def test_enter_leaves_a_whole_name_alone_though_a_longer_one_begins_with_it(name):
+    async with opened(core(*OWN)) as d:
+        await d.type(f"/logout {name}")
+        await d.press("enter", after=1)
+        await d.until(lambda: d.core.sent(p.Logout))
+        assert d.core.commands == [p.Logout(name)]
+
+
+async def test_enter_after_a_whole_name_goes_on_where_another_word_must_follow():
+    async with opened(core(*OWN)) as d:
+        await d.type("/loglevel own")
+        await d.press("enter", after=1)
+        await d.until(lambda: d.app.main.prompt.text == "/loglevel own ")
+        await d.until(lambda: "emergency" in screen_text(d.app))
+        await d.type("debug")
+        await d.press("enter", after=1)
+        await d.until(lambda: d.core.sent(p.SetLogLevel))
+        assert d.core.commands == [p.SetLogLevel("own", "debug")]
+
+
 async def test_the_palette_finds_prompts_and_resources():
     async with opened(core(p.ResourcesChanged(1))) as d:
         await d.press("ctrl+p", after=1)

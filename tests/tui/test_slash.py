@@ -74,6 +74,28 @@ def test_arguments_are_completed_and_those_before_are_kept():
     assert offered('/call srv.one {"a') == []
 
 
+NAMES = {
+    "server": [("ownold", ""), ("own", ""), ("Own", ""), ("my-own", "")],
+    "log server": [("ownold", ""), ("own", "")],
+}
+
+
+def test_a_whole_name_comes_before_longer_ones():
+    def shown(line: str) -> list[str]:
+        return [one.shown for one in slash.candidates(line, lambda takes: NAMES.get(takes, []))]
+
+    assert shown("/mcp own") == ["own", "Own", "ownold", "my-own"]
+    assert shown("/logout OWN") == ["Own", "own", "ownold", "my-own"]
+    assert shown("/logout my-own") == []
+    assert shown("/loglevel own") == ["own", "ownold"]
+
+
+def test_a_prompt_named_whole_comes_before_those_whose_case_or_length_differs():
+    prompts = [p.PromptRow("n", name, f"mcp__n__{name}") for name in ("SUM", "summary", "sum")]
+    found = slash.candidates("/mcp__n__sum", lambda _takes: [], prompts)
+    assert [one.insert for one in found] == ["/mcp__n__sum", "/mcp__n__SUM", "/mcp__n__summary"]
+
+
 FIELDS = (p.FormField("note", "text", required=True), p.FormField("style", "text"))
 SUMMARY = p.PromptRow("notes", "summary", "mcp__Notes__summary", "Summary", fields=FIELDS)
 ONE = p.PromptRow("notes", "one", "mcp__Notes__one", fields=FIELDS[:1])

@@ -18,6 +18,7 @@ from textual.widgets import TextArea
 from hel_tui.tui import keymap, mentions
 from hel_tui.tui.history import History
 from hel_tui.tui.safe import clean
+from hel_tui.tui.slash import Candidate
 from hel_tui.tui.strings import t
 from hel_tui.tui.widgets.completion import Completion
 
@@ -120,11 +121,17 @@ class Prompt(TextArea):
         if self.completion.is_open and self.completion.marked.resource is not None:
             self._complete()
             return
-        if self.completion.is_open and self.completion.marked.insert.strip() != self.text.strip():
+        if self.completion.is_open and self._goes_on(self.completion.marked):
             self._complete()
             if self.text.endswith((" ", "=")):
                 return
         self.action_send()
+
+    def _goes_on(self, marked: Candidate) -> bool:
+        """Whether the line is not what the marked candidate makes of it: a whole word stays as it is."""
+        if marked.unfinished and not self.text.endswith(" "):
+            return True
+        return marked.insert.strip() != self.text.strip()
 
     def _settled(self) -> None:
         """A burst ended in its only Enter: one line and a meant Enter."""
