@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import hel_tui
+from hel_tui.tui.dialogs import pane, url
 
 PACKAGE = Path(hel_tui.__file__).parent
 HOME = PACKAGE / "foreign.py"
@@ -88,3 +89,26 @@ def test_cleaning_is_recognised() -> None:
     ):
         assert list(offences(source)), source
     assert not list(offences('re.compile(r"[ \\t\\r\\n]+"); "\\x1b[?25l"; s.split()'))
+
+
+DIALOGS = [path for path in MODULES if path.parent.name == "dialogs"]
+
+
+@pytest.mark.parametrize("path", DIALOGS, ids=lambda path: path.stem)
+def test_a_dialog_draws_what_is_foreign_as_foreign_text(path: Path) -> None:
+    """`reveal` takes any string: in a dialog it is reached through the type, whose helpers take nothing else."""
+    imported = {
+        name.name
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ImportFrom) and node.module in ("hel_tui.tui.safe", "hel_tui.foreign")
+        for name in node.names
+    }
+    assert "reveal" not in imported
+
+
+def test_what_dialogs_draw_foreign_text_with_takes_nothing_but_that_type() -> None:
+    for draw in (pane.foreign, pane.one_line, pane.framed, pane.diff_lines, url.fact, url.address_lines):
+        taken = [
+            kind for name, kind in draw.__annotations__.items() if name in ("text", "diff", "value", "url")
+        ]
+        assert taken == ["ForeignText"], draw.__name__

@@ -7,9 +7,19 @@ from __future__ import annotations
 
 from rich.cells import cell_len, split_graphemes
 
-from hel_tui.foreign import NEWLINE_MARK, STAND_IN, TAB_WIDTH, clean, is_clean, reveal
+from hel_tui.foreign import NEWLINE_MARK, STAND_IN, TAB_WIDTH, ForeignText, clean, is_clean, reveal
 
-__all__ = ["NEWLINE_MARK", "STAND_IN", "TAB_WIDTH", "clean", "cut", "is_clean", "one_line", "reveal"]
+__all__ = [
+    "NEWLINE_MARK",
+    "STAND_IN",
+    "TAB_WIDTH",
+    "ForeignText",
+    "clean",
+    "cut",
+    "is_clean",
+    "one_line",
+    "reveal",
+]
 
 
 def cut(text: str, width: int) -> str:

@@ -15,8 +15,8 @@ from textual.widgets import TextArea
 from hel_tui.core import protocol as p
 from hel_tui.tui import keymap
 from hel_tui.tui.dialogs.base import Choice, Dialog
-from hel_tui.tui.dialogs.pane import diff_lines, foreign, framed
-from hel_tui.tui.safe import cut, reveal
+from hel_tui.tui.dialogs.pane import diff_lines, foreign, framed, one_line
+from hel_tui.tui.safe import ForeignText, cut
 from hel_tui.tui.slash import check_object
 from hel_tui.tui.strings import t
 from hel_tui.tui.widgets.finder import LabelledInput
@@ -99,7 +99,7 @@ class ApprovalDialog(Dialog):
             ask, name = t("approval.title_tool"), q.tool
         return [
             (f" ▲ {ask} ", "strong"),
-            (cut(foreign(name).replace("\n", "↵"), 60), "accent"),
+            (cut(one_line(ForeignText(name)), 60), "accent"),
             (more, "muted"),
         ]
 
@@ -107,26 +107,26 @@ class ApprovalDialog(Dialog):
         q = self.question
         lines: list[Line] = []
         for warning in q.warnings:
-            lines += [[("⚠ ", "warn"), (reveal(line), "warn")] for line in warning.splitlines()]
+            lines += [[("⚠ ", "warn"), (ForeignText(line).revealed, "warn")] for line in warning.splitlines()]
         for claim in q.claims:
-            lines.append([(t("approval.claimed"), "muted"), (" ", ""), (foreign(claim), "")])
+            lines.append([(t("approval.claimed"), "muted"), (" ", ""), (foreign(ForeignText(claim)), "")])
         if lines:
             lines.append([])
         lines += self._argument_lines()
         if q.redefined:
-            lines += [[], [(t("approval.redefined"), "warn")], *diff_lines(q.redefined)]
+            lines += [[], [(t("approval.redefined"), "warn")], *diff_lines(ForeignText(q.redefined))]
         if self.edited is not None:
             return lines + self._edit_note()
         if q.diff:
-            lines += [[], [(t("approval.diff"), "strong")], *diff_lines(q.diff)]
+            lines += [[], [(t("approval.diff"), "strong")], *diff_lines(ForeignText(q.diff))]
         if q.changed:
-            lines += [[], [(t("approval.changed"), "strong")], *diff_lines(q.changed)]
+            lines += [[], [(t("approval.changed"), "strong")], *diff_lines(ForeignText(q.changed))]
         rules = self._rules()
         if rules:
             lines.append([])
         for action, rule in rules:
             head = t(f"rule.{action}", key=keymap.label(action))
-            lines.append([(f"{head} ", "muted"), (foreign(rule), "accent")])
+            lines.append([(f"{head} ", "muted"), (foreign(ForeignText(rule)), "accent")])
         return lines
 
     def _edit_note(self) -> list[Line]:
@@ -143,7 +143,7 @@ class ApprovalDialog(Dialog):
             return [[(t("approval.no_arguments"), "strong")]]
         count = t("approval.count", characters=grouped(len(shown)), lines=grouped(shown.count("\n") + 1))
         head = t("approval.arguments") if self.edited is None else t("approval.arguments_edited")
-        return [[(head, "strong"), (f"  {count}", "muted")], *framed(shown, break_escapes=True)]
+        return [[(head, "strong"), (f"  {count}", "muted")], *framed(ForeignText(shown), break_escapes=True)]
 
     def extra(self) -> Iterable[Widget]:
         self.hint.display = False

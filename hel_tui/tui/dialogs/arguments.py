@@ -18,7 +18,7 @@ from hel_tui.core import protocol as p
 from hel_tui.tui.dialogs.base import Choice
 from hel_tui.tui.dialogs.form import FieldsDialog
 from hel_tui.tui.dialogs.pane import framed
-from hel_tui.tui.safe import clean, cut
+from hel_tui.tui.safe import ForeignText, clean, cut
 from hel_tui.tui.slash import Candidate
 from hel_tui.tui.widgets.completion import Completion
 from hel_tui.tui.widgets.fields import Editor, OneLine, Writing
@@ -47,7 +47,7 @@ class ArgumentsDialog(FieldsDialog):
         given: dict[str, str] | None = None,
         suggest: Suggest | None = None,
     ) -> None:
-        super().__init__(fields, list(framed(about)) if about else [])
+        super().__init__(fields, list(framed(ForeignText(about))) if about else [])
         self.title_text, self.suggest = title, suggest
         self.completion = Completion()
         self._timer: Timer | None = None

@@ -18,8 +18,8 @@ from hel_tui.core import protocol as p
 from hel_tui.forms import Content, check_form
 from hel_tui.tui import keymap
 from hel_tui.tui.dialogs.base import FRAME_ROWS, Choice, Dialog
-from hel_tui.tui.dialogs.pane import foreign, framed
-from hel_tui.tui.safe import NEWLINE_MARK, cut
+from hel_tui.tui.dialogs.pane import framed, one_line
+from hel_tui.tui.safe import ForeignText, cut
 from hel_tui.tui.strings import t
 from hel_tui.tui.widgets.fields import Editor, Fields, OneLine, Options, Writing
 from hel_tui.tui.widgets.lines import Caption, Line
@@ -230,17 +230,17 @@ class FormDialog(FieldsDialog):
         self.bar.mark = 2
 
     def title_line(self) -> Line:
-        name = foreign(self.question.server).replace("\n", NEWLINE_MARK)
+        name = one_line(ForeignText(self.question.server))
         return [(f" ▲ {t('form.title', server=cut(name, 40))}", "strong")]
 
     def _intro(self) -> list[Line]:
         q = self.question
         lines: list[Line] = []
         if q.tool:
-            tool = foreign(q.tool).replace("\n", NEWLINE_MARK)
+            tool = one_line(ForeignText(q.tool))
             lines.append([(t("form.for_tool", tool=tool), "muted")])
         if q.message:
-            lines += [[(t("form.from_server"), "muted")], *framed(q.message)]
+            lines += [[(t("form.from_server"), "muted")], *framed(ForeignText(q.message))]
         lines.append([(t("form.not_secret") if q.fields else t("form.nothing"), "warn")])
         return lines
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from hel_tui.core import protocol as p
 from hel_tui.tui.dialogs.base import Choice, Dialog
 from hel_tui.tui.dialogs.pane import framed
+from hel_tui.tui.safe import ForeignText
 from hel_tui.tui.strings import t
 from hel_tui.tui.widgets.lines import Line
 
@@ -28,7 +29,7 @@ class LeftoversDialog(Dialog):
     def text(self) -> list[Line]:
         lines: list[Line] = [[(t("leftovers.text"), "")], []]
         for server in self.question.servers:
-            lines += framed(server)
+            lines += framed(ForeignText(server))
         return lines
 
     def decide(self, run: str) -> p.Answer | None:

@@ -14,9 +14,9 @@ from textual.widget import Widget
 
 from hel_tui.core import protocol as p
 from hel_tui.tui.dialogs.base import Choice, Dialog
-from hel_tui.tui.dialogs.pane import FRAME
-from hel_tui.tui.dialogs.url import address_lines, fact, one_line
-from hel_tui.tui.safe import clean, cut
+from hel_tui.tui.dialogs.pane import FRAME, one_line
+from hel_tui.tui.dialogs.url import address_lines, fact
+from hel_tui.tui.safe import ForeignText, clean, cut
 from hel_tui.tui.strings import t
 from hel_tui.tui.widgets.finder import LabelledInput
 from hel_tui.tui.widgets.lines import Line
@@ -78,7 +78,9 @@ class LoginDialog(Dialog):
         self.pasted = Pasted(placeholder=t("login.paste"), select_on_focus=False)
 
     def title_line(self) -> Line:
-        return [(f" ▲ {t('login.title', server=cut(one_line(self.question.server), 40))}", "strong")]
+        return [
+            (f" ▲ {t('login.title', server=cut(one_line(ForeignText(self.question.server)), 40))}", "strong")
+        ]
 
     def steps(self) -> tuple[str, ...]:
         """What was done before the question and since."""
@@ -89,18 +91,20 @@ class LoginDialog(Dialog):
         q = self.question
         self._shown = self.steps()
         lines: list[Line] = [
-            fact("login.issuer", q.issuer, "key"),
-            fact("login.scopes", " ".join(q.scopes) or t("login.no_scopes")),
-            fact("login.redirect", q.redirect),
+            fact("login.issuer", ForeignText(q.issuer), "key"),
+            fact("login.scopes", ForeignText(" ".join(q.scopes) or t("login.no_scopes"))),
+            fact("login.redirect", ForeignText(q.redirect)),
             [],
             [(t("login.url"), "strong")],
-            *address_lines(q.url, host_of(q.url)),
+            *address_lines(ForeignText(q.url), ForeignText(host_of(q.url))),
             [],
             [(t("login.paste_hint"), "muted")],
         ]
         if self._shown:
             lines += [[], [(t("login.steps"), "strong")]]
-            lines += [[(FRAME, "frame"), ("✓ ", "ok"), (one_line(step), "")] for step in self._shown]
+            lines += [
+                [(FRAME, "frame"), ("✓ ", "ok"), (one_line(ForeignText(step)), "")] for step in self._shown
+            ]
         return lines
 
     def extra(self) -> Iterable[Widget]:

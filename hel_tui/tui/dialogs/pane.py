@@ -1,6 +1,6 @@
 """The scrolling text of a dialog: wrapped, never clipped, and it knows whether its end was seen.
 
-Not here: what the text is; foreign text must come revealed.
+Foreign text comes in as `ForeignText`, through the functions here and no other way. Not here: what it is.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 from rich.cells import cell_len
 from textual.message import Message
 
-from hel_tui.tui.safe import reveal
+from hel_tui.tui.safe import NEWLINE_MARK, ForeignText
 from hel_tui.tui.strings import t
 from hel_tui.tui.widgets.lines import Line, LineView, Part, wrap
 
@@ -25,12 +25,17 @@ SCROLLBAR = 1
 """Cells kept free at the right, so that a scroll bar that comes later covers no text."""
 
 
-def foreign(text: str) -> str:
+def foreign(text: ForeignText) -> str:
     """Foreign text for a decision: hidden characters drawn, long runs of spaces counted."""
-    return _RUN.sub(lambda match: f"⟨{t('pane.spaces', n=len(match[0]))}⟩", reveal(text))
+    return _RUN.sub(lambda match: f"⟨{t('pane.spaces', n=len(match[0]))}⟩", text.revealed)
 
 
-def framed(text: str, style: str = "", *, break_escapes: bool = False) -> list[Line]:
+def one_line(text: ForeignText) -> str:
+    """The same where it cannot begin a line of its own, which would look like one of hel's."""
+    return foreign(text).replace("\n", NEWLINE_MARK)
+
+
+def framed(text: ForeignText, style: str = "", *, break_escapes: bool = False) -> list[Line]:
     """Foreign text behind a bar at its left, which it cannot draw itself.
 
     `break_escapes` also breaks the line after each `\\n` of JSON, so that long strings can be read.
@@ -42,12 +47,12 @@ def framed(text: str, style: str = "", *, break_escapes: bool = False) -> list[L
     return lines
 
 
-def diff_lines(diff: str) -> list[Line]:
+def diff_lines(diff: ForeignText) -> list[Line]:
     """A unified diff; the sign at the front of each line says it, colour only repeats it."""
     styles = {"+": "ok", "-": "bad", "@": "accent"}
     return [
-        ((FRAME, "frame"), (foreign(line), styles.get(line[:1], "muted")))
-        for line in diff.splitlines()
+        ((FRAME, "frame"), (foreign(ForeignText(line)), styles.get(line[:1], "muted")))
+        for line in diff.raw.splitlines()
         if line
     ]
 

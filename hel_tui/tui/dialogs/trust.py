@@ -10,8 +10,8 @@ from collections.abc import Callable
 
 from hel_tui.core import protocol as p
 from hel_tui.tui.dialogs.base import Choice, Dialog
-from hel_tui.tui.dialogs.pane import FRAME, diff_lines, foreign, framed
-from hel_tui.tui.safe import NEWLINE_MARK, reveal
+from hel_tui.tui.dialogs.pane import FRAME, diff_lines, framed, one_line
+from hel_tui.tui.safe import ForeignText
 from hel_tui.tui.strings import t
 from hel_tui.tui.widgets.header import short_path
 from hel_tui.tui.widgets.lines import Line
@@ -38,7 +38,10 @@ class TrustDialog(Dialog):
 
     def title_line(self) -> Line:
         ask = t("trust.title", n=len(self.question.servers))
-        return [(f" ▲ {ask} ", "strong"), (short_path(reveal(self.question.project), 60), "accent")]
+        return [
+            (f" ▲ {ask} ", "strong"),
+            (short_path(ForeignText(self.question.project).revealed, 60), "accent"),
+        ]
 
     def text(self) -> list[Line]:
         lines: list[Line] = [[(t("trust.warning"), "warn")]]
@@ -54,32 +57,38 @@ class TrustDialog(Dialog):
         lines: list[Line] = [
             [
                 ("› " if marked else "  ", "accent"),
-                (f"{box} {foreign(server.name)}", "cursor" if marked else "strong"),
-                (f"  {foreign(server.scope)} · {_one_line(server.file)}", "muted"),
+                (f"{box} {one_line(ForeignText(server.name))}", "cursor" if marked else "strong"),
+                (f"  {one_line(ForeignText(server.scope))} · {one_line(ForeignText(server.file))}", "muted"),
             ],
-            *framed(server.command_line),
+            *framed(ForeignText(server.command_line)),
         ]
         if server.resolved:
-            lines.append(self._fact("trust.resolved", server.resolved))
+            lines.append(self._fact("trust.resolved", ForeignText(server.resolved)))
         elif server.cwd:  # a program, not a URL
             lines.append([(FRAME, "frame"), (t("trust.not_found"), "warn")])
         if server.cwd:
-            lines.append(self._fact("trust.cwd", server.cwd))
+            lines.append(self._fact("trust.cwd", ForeignText(server.cwd)))
         for name, value in server.env:
-            lines.append(self._fact("trust.env", f"{name}={value}"))
+            lines.append(self._fact("trust.env", ForeignText(f"{name}={value}")))
         for risk in server.risks:
-            lines.append([(FRAME, "frame"), ("⚠ ", "warn"), (_one_line(risk), "warn")])
+            lines.append([(FRAME, "frame"), ("⚠ ", "warn"), (one_line(ForeignText(risk)), "warn")])
         for file in server.program_changed:
             lines.append(
-                [(FRAME, "frame"), (f"⚠ {t('trust.program_changed', file=_one_line(file))}", "warn")]
+                [
+                    (FRAME, "frame"),
+                    (f"⚠ {t('trust.program_changed', file=one_line(ForeignText(file)))}", "warn"),
+                ]
             )
         if server.changed:
-            lines += [[(FRAME, "frame"), (t("trust.changed"), "strong")], *diff_lines(server.changed)]
+            lines += [
+                [(FRAME, "frame"), (t("trust.changed"), "strong")],
+                *diff_lines(ForeignText(server.changed)),
+            ]
         return lines
 
     @staticmethod
-    def _fact(key: str, value: str) -> Line:
-        return [(FRAME, "frame"), (f"{t(key)} ", "muted"), (_one_line(value), "")]
+    def _fact(key: str, value: ForeignText) -> Line:
+        return [(FRAME, "frame"), (f"{t(key)} ", "muted"), (one_line(value), "")]
 
     def _redraw(self) -> None:
         """The text again, where it was; what was seen stays seen."""
@@ -108,8 +117,3 @@ class TrustDialog(Dialog):
 
     def refused(self) -> p.Answer:
         return p.TrustAnswer("refuse")
-
-
-def _one_line(text: str) -> str:
-    """Foreign text that cannot begin a line of its own, which would look like one of hel's."""
-    return foreign(text).replace("\n", NEWLINE_MARK)

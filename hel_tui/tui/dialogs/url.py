@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, cast
 
 from hel_tui.core import protocol as p
 from hel_tui.tui.dialogs.base import Choice, Dialog
-from hel_tui.tui.dialogs.pane import FRAME, LABEL, foreign, framed
-from hel_tui.tui.safe import NEWLINE_MARK, cut, reveal
+from hel_tui.tui.dialogs.pane import FRAME, LABEL, framed, one_line
+from hel_tui.tui.safe import NEWLINE_MARK, ForeignText, cut
 from hel_tui.tui.strings import t
 from hel_tui.tui.widgets.lines import Line, pad
 
@@ -20,19 +20,14 @@ if TYPE_CHECKING:
     from hel_tui.tui.app import HelApp
 
 
-def one_line(text: str) -> str:
-    """Foreign text that cannot begin a line of its own."""
-    return foreign(text).replace("\n", NEWLINE_MARK)
-
-
-def fact(key: str, value: str, style: str = "", width: int = 14) -> Line:
+def fact(key: str, value: ForeignText, style: str = "", width: int = 14) -> Line:
     """A label of hel's and what it says, on one line."""
     return [(pad(t(key), width), LABEL), (one_line(value), style)]
 
 
-def address_lines(url: str, host: str) -> list[Line]:
+def address_lines(url: ForeignText, host: ForeignText) -> list[Line]:
     """A whole address, framed, its host marked where it stands."""
-    shown, marked = reveal(url).replace("\n", NEWLINE_MARK), reveal(host)
+    shown, marked = url.revealed.replace("\n", NEWLINE_MARK), host.revealed
     scheme = shown.find("://")
     at = shown.find(marked, scheme + 3 if scheme >= 0 else 0) if marked else -1
     if at < 0:
@@ -58,19 +53,21 @@ class UrlDialog(Dialog):
         self.question = question
 
     def title_line(self) -> Line:
-        return [(f" ▲ {t('url.title', server=cut(one_line(self.question.server), 40))}", "strong")]
+        return [
+            (f" ▲ {t('url.title', server=cut(one_line(ForeignText(self.question.server)), 40))}", "strong")
+        ]
 
     def text(self) -> list[Line]:
         q = self.question
         lines: list[Line] = []
         if q.tool:
-            lines.append([(t("form.for_tool", tool=one_line(q.tool)), "muted")])
+            lines.append([(t("form.for_tool", tool=one_line(ForeignText(q.tool))), "muted")])
         if q.message:
-            lines += [[(t("form.from_server"), "muted")], *framed(q.message), []]
+            lines += [[(t("form.from_server"), "muted")], *framed(ForeignText(q.message)), []]
         lines.append([(t("url.warning"), "warn")])
-        lines += [[("⚠ ", "warn"), (one_line(warning), "warn")] for warning in q.warnings]
-        lines += [[], fact("url.host", q.host, "key"), [], [(t("url.address"), "strong")]]
-        return lines + address_lines(q.url, q.host)
+        lines += [[("⚠ ", "warn"), (one_line(ForeignText(warning)), "warn")] for warning in q.warnings]
+        lines += [[], fact("url.host", ForeignText(q.host), "key"), [], [(t("url.address"), "strong")]]
+        return lines + address_lines(ForeignText(q.url), ForeignText(q.host))
 
     def decide(self, run: str) -> p.Answer | None:
         hel = cast("HelApp", self.app)

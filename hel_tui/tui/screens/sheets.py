@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from hel_tui.core import protocol as p
 from hel_tui.tui import keymap, slash
-from hel_tui.tui.dialogs.pane import LABEL, foreign, framed
-from hel_tui.tui.safe import clean
+from hel_tui.tui.dialogs.pane import FRAME, LABEL, foreign, framed
+from hel_tui.tui.safe import ForeignText, clean
 from hel_tui.tui.strings import t
 from hel_tui.tui.widgets.lines import Line, pad
 from hel_tui.tui.widgets.log import stamp
@@ -48,7 +48,7 @@ def server_lines(
     glyph, style = GLYPHS[server.phase]
     lines: list[Line] = [[(f"{glyph} {t(f'phase.{server.phase}')}", style)]]
     if server.reason:
-        lines += framed(server.reason)
+        lines += framed(ForeignText(server.reason))
     facts = [
         ("server.scope", server.scope),
         ("server.transport", server.transport),
@@ -65,13 +65,13 @@ def server_lines(
     lines += [_fact(key, value) for key, value in facts if value]
     if steps:
         lines += [[], [(t("server.login"), "strong")]]
-        lines += [line for step in steps for line in framed(clean(step.text, newlines=False))]
+        lines += [[(FRAME, "frame"), (clean(step.text, newlines=False), "")] for step in steps]
     return lines + (_failure_lines(failure) if failure else [])
 
 
 def _failure_lines(failure: p.ServerFailure) -> list[Line]:
     lines: list[Line] = [[], [(t("failure.title", stage=t(f"stage.{failure.stage}")), "strong")]]
-    said = foreign(failure.sentence)
+    said = foreign(ForeignText(failure.sentence))
     lines.append([(said[:1].upper() + said[1:], "bad")])
     facts = [
         ("failure.command", failure.command_line),
@@ -85,15 +85,15 @@ def _failure_lines(failure: p.ServerFailure) -> list[Line]:
         if texts:
             lines += [[], [(t(key), "strong")]]
             for text in texts:
-                lines += framed(clean(text, newlines=False))
+                lines.append([(FRAME, "frame"), (clean(text, newlines=False), "")])
     return lines
 
 
 def _fact(key: str, value: str) -> Line:
-    return [(pad(t(key), 16), LABEL), (foreign(value), "")]
+    return [(pad(t(key), 16), LABEL), (foreign(ForeignText(value)), "")]
 
 
 def report_lines(report: str) -> list[Line]:
     """A crash report, framed."""
     head: list[Line] = [[(t("report.intro"), "warn")], [(time.strftime("%Y-%m-%d %H:%M:%S"), "muted")], []]
-    return head + framed(clean(report))
+    return head + framed(ForeignText(clean(report)))

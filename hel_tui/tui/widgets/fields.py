@@ -18,8 +18,8 @@ from textual.widgets import TextArea
 
 from hel_tui.core import protocol as p
 from hel_tui.forms import Problem, Typed, start
-from hel_tui.tui.dialogs.pane import FRAME, TextPane, foreign
-from hel_tui.tui.safe import NEWLINE_MARK, clean
+from hel_tui.tui.dialogs.pane import FRAME, TextPane, foreign, one_line
+from hel_tui.tui.safe import ForeignText, clean
 from hel_tui.tui.strings import t
 from hel_tui.tui.widgets.finder import LabelledInput
 from hel_tui.tui.widgets.lines import Line, LineView
@@ -34,9 +34,9 @@ def head_lines(field: p.FormField, problem: str) -> list[Line]:
     """Label, what kind of value it takes, description, and what is wrong with it now."""
     need = t("form.required") if field.required else t("form.optional")
     notes = " · ".join(note for note in (need, t(f"field.is_{field.kind}"), _limits(field)) if note)
-    label = foreign(field.label or field.name).replace("\n", NEWLINE_MARK)
+    label = one_line(ForeignText(field.label or field.name))
     lines: list[Line] = [[_BAR, (label, "strong"), (f"  {notes}", "muted")]]
-    for line in foreign(field.description).split("\n") if field.description else ():
+    for line in foreign(ForeignText(field.description)).split("\n") if field.description else ():
         lines.append([_BAR, (line, "muted")])
     if problem:
         lines.append([("✗ ", "bad"), (problem, "bad")])
@@ -55,7 +55,7 @@ def _limits(field: p.FormField) -> str:
 
 def problem_text(problem: Problem) -> str:
     """A problem in the language of the screen."""
-    return t(f"field.{problem.kind}", limit=foreign(problem.limit).replace("\n", NEWLINE_MARK))
+    return t(f"field.{problem.kind}", limit=one_line(ForeignText(problem.limit)))
 
 
 class OneLine(LabelledInput):
@@ -151,10 +151,10 @@ class Options(LineView, can_focus=True):
         if self.is_flag:
             return [(" ", ""), ("[x] " if on else "[ ] ", style), (t("form.yes" if on else "form.no"), style)]
         sign = ("[x] " if on else "[ ] ") if self.many else ("(•) " if on else "( ) ")
-        shown = foreign(label).replace("\n", NEWLINE_MARK)
+        shown = one_line(ForeignText(label))
         parts = [(" ", ""), (sign, style), (shown, style)]
         if value != label:
-            parts.append((f"  {foreign(value)}".replace("\n", NEWLINE_MARK), "muted"))
+            parts.append((f"  {one_line(ForeignText(value))}", "muted"))
         return parts
 
     def wants(self, key: str) -> bool:
