@@ -25,6 +25,10 @@ class UserItem:
     text: str
     attachments: tuple[str, ...] = ()
     """What was attached, as `server:uri`."""
+    messages: tuple[tuple[str, str], ...] = ()
+    """Of a prompt of a server: what it became, (role, text) each."""
+    unsent: bool = False
+    """The turn ended before anything went to the model."""
 
 
 @dataclass(slots=True)
@@ -175,6 +179,10 @@ def _call_changed(state: ViewState, changes: Changes, event: p.CallChanged) -> N
 
 
 def _turn_ended(state: ViewState, changes: Changes, event: p.TurnEnded) -> None:
+    message = state.by_key.get(f"user-{event.turn}")
+    if isinstance(message, UserItem) and event.reason in ("failed", "interrupted") and not state.step:
+        message.unsent = True
+        changes.items.add(message.key)
     state.busy, state.retrying, state.step = False, None, 0
     changes.turn = True
     if event.message:
@@ -235,6 +243,10 @@ def _apply(state: ViewState, changes: Changes, event: p.Event) -> None:
             changes.turn = True
             if event.text:
                 _add(state, changes, UserItem(f"user-{event.turn}", event.text, event.attachments))
+        case p.PromptSent():
+            if isinstance(message := state.by_key.get(f"user-{event.turn}"), UserItem):
+                message.messages = event.messages
+                changes.items.add(message.key)
         case p.StepStarted():
             state.step, state.retrying = event.step, None
             changes.turn = True

@@ -1,4 +1,4 @@
-"""Cards, messages and notices as rows."""
+"""Cards of calls as rows."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rich.cells import cell_len
 from hel_tui.cli.mcp import _parser as parser
 from hel_tui.core import protocol as p
 from hel_tui.tui.safe import is_clean
-from hel_tui.tui.state import AnswerItem, CallItem, NoticeItem, UserItem
+from hel_tui.tui.state import CallItem
 from hel_tui.tui.text import cards
 from hel_tui.tui.text.json_text import indented
 from hel_tui.tui.text.lines import Line, copied_text
@@ -72,6 +72,27 @@ def test_a_long_summary_gives_way_to_the_state() -> None:
 def test_a_preview_has_three_rows_and_says_how_many_there_are_more() -> None:
     rows = cards.card(call(state="ok", preview="a\nb\nc\nd\ne", lines=120), 40, now=0)
     assert texts(rows)[1:] == ["  a", "  b", "  c", "  … 117 more lines"]
+
+
+ERROR = "The index of 2024 is locked by another run: end it with `stockctl unlock`, then call again. " * 2
+
+
+def test_why_a_call_failed_is_wrapped_and_read_to_its_end() -> None:
+    rows = cards.card(call(state="failed", preview=ERROR.strip(), lines=1), 60, now=0)
+    assert copied_text(rows[1:]) == ERROR.strip()
+    assert len(rows) == 5 and all(cell_len(row.text) <= 60 for row in rows)
+
+
+def test_of_a_long_error_four_rows_are_shown_and_the_rest_is_counted() -> None:
+    failed = call(state="failed", preview="first sentence\n\n" + "word " * 60, lines=40)
+    rows = texts(cards.card(failed, 40, now=0))
+    assert rows[1] == "  first sentence"
+    assert len(rows) == 6
+    assert rows[5] == "  … 44 more lines"
+
+
+def test_a_failed_call_without_a_word_is_one_row() -> None:
+    assert len(cards.card(call(state="failed"), 60, now=0)) == 1
 
 
 def test_progress_is_a_bar_with_its_message() -> None:
@@ -164,36 +185,6 @@ def test_hostile_text_in_a_card_stays_text() -> None:
     shown = "".join(texts(cards.card(item, 60, now=0)))
     assert "\x1b" not in shown and "\x07" not in shown
     assert "[@click=app.quit]x[/]" in shown
-
-
-def test_a_message_has_a_bar_and_is_copied_without_it() -> None:
-    rows = cards.user_message(UserItem("u", "hello there\nsecond"), 30)
-    assert texts(rows) == ["▌ hello there", "▌ second"]
-    assert copied_text(rows) == "hello there\nsecond"
-
-
-@pytest.mark.parametrize(
-    ("severity", "start"), [("info", "· note: "), ("warning", "▲ warning: "), ("error", "✗ error: ")]
-)
-def test_a_notice_says_its_severity_and_its_source(severity: p.Severity, start: str) -> None:
-    rows = cards.notice(NoticeItem("n", severity, "it broke and this is why", "weather"), 30)
-    assert rows[0].text.startswith(f"{start}weather: ")
-    assert rows[1].text.startswith("  ")
-
-
-def test_reasoning_is_folded_to_two_rows_and_a_count() -> None:
-    item = AnswerItem("r", "word " * 100, reasoning=True, done=True)
-    rows = texts(cards.reasoning(item, 40, expanded=False))
-    assert len(rows) == 3
-    assert rows[0].startswith("∴ thought  … ")
-    assert len(cards.reasoning(item, 40, expanded=True)) > 10
-
-
-def test_reasoning_that_goes_on_shows_its_end() -> None:
-    item = AnswerItem("r", "begin " + "word " * 100 + "last", reasoning=True)
-    rows = texts(cards.reasoning(item, 40, expanded=False))
-    assert rows[0] == "∴ thinking"
-    assert rows[-1].endswith("last")
 
 
 def test_a_card_can_be_repeated_from_a_shell() -> None:

@@ -1,7 +1,7 @@
-"""What the transcript shows of calls, messages, notices and reasoning, as rows.
+"""What the transcript shows of calls, as rows: their cards.
 
 State is a glyph and a word, never colour alone.
-Not here: Markdown (markdown), which card is open (transcript).
+Not here: what people, models and hel say (messages), Markdown (markdown), which card is open (transcript).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 from hel_tui.core import protocol as p
 from hel_tui.tui.safe import clean, is_clean, one_line
-from hel_tui.tui.state import AnswerItem, CallItem, NoticeItem, UserItem
+from hel_tui.tui.state import CallItem
 from hel_tui.tui.strings import t
 from hel_tui.tui.text.blocks import code_rows
 from hel_tui.tui.text.highlight import highlighted
@@ -42,13 +42,9 @@ GLYPHS: dict[p.CallState, tuple[str, Ink]] = {
     "refused": ("⊘", Ink("error")),
     "cancelled": ("⊗", Ink("warning")),
 }
-_NOTICES: dict[p.Severity, tuple[str, Ink]] = {
-    "info": ("·", MUTED),
-    "warning": ("▲", Ink("warning")),
-    "error": ("✗", Ink("error")),
-}
 PREVIEW_LINES = 3
-FOLDED_LINES = 2
+ERROR_ROWS = 4
+"""Rows that the result of a failed call may take: it says what to mend, so it is not cut at the first."""
 EXPANDED_LINES = 2_000
 """Source lines of one result that an open card shows."""
 _INDENT: Span = ("  ", TEXT)
@@ -125,20 +121,35 @@ def _progress(item: CallItem, width: int) -> list[Line]:
     return [fitted(spans, width)]
 
 
-def _more(count: int) -> str:
+def more_lines(count: int) -> str:
+    """Says that so many lines are not shown."""
     return t("card.more_lines", n=f"{count:,}")
 
 
 def _preview(item: CallItem, width: int) -> list[Line]:
     rows = [row for row in clean(item.preview).split("\n") if row.strip()]
-    ink = Ink("error") if item.state == "failed" else MUTED
-    out = [fitted([_INDENT, (row, ink)], width) for row in rows[:PREVIEW_LINES]]
+    if item.state == "failed":
+        return _error(rows, item.lines, width)
+    out = [fitted([_INDENT, (row, MUTED)], width) for row in rows[:PREVIEW_LINES]]
     hidden = max(item.lines, len(rows)) - len(out)
     if hidden > 0 and out:
-        out.append(fitted([_INDENT, (_more(hidden), MUTED)], width))
+        out.append(fitted([_INDENT, (more_lines(hidden), MUTED)], width))
     for row in out:
         row.gutter = 2
     return out
+
+
+def _error(rows: list[str], lines: int, width: int) -> list[Line]:
+    """Why a call failed: wrapped, so that its sentence can be read without opening the card."""
+    if not rows:
+        return []
+    wrapped = wrap([("\n".join(rows), Ink("error"))], width - 2)
+    shown = wrapped[:ERROR_ROWS]
+    hidden = len(wrapped) - len(shown) + max(lines - len(rows), 0)
+    if hidden > 0:
+        shown[-1].join = "\n"
+        shown.append(Line([(more_lines(hidden), MUTED)]))
+    return prefixed(shown, _INDENT, _INDENT)
 
 
 def card(
@@ -250,43 +261,6 @@ def looks_like(text: str) -> str:
     rows = head.split("\n")
     marks = sum(row.startswith(("# ", "## ", "### ", "```", "|--", "| -", "|:-")) for row in rows)
     return "markdown" if marks >= 2 or (marks and rows[0].startswith("# ")) else "text"
-
-
-def user_message(item: UserItem, width: int) -> list[Line]:
-    """What the person wrote, with a bar at its left."""
-    bar: Span = ("▌ ", Ink("user"))
-    rows = wrap([(clean(item.text), Ink("user-text"))], width - 2)
-    for one in item.attachments:
-        rows += wrap([("▤ ", MUTED), (one_line(one, 400), MUTED)], width - 2)
-    return prefixed(rows, bar, bar)
-
-
-def notice(item: NoticeItem, width: int) -> list[Line]:
-    """One sentence with its severity as glyph and word, and whose it is."""
-    glyph, ink = _NOTICES[item.severity]
-    word = t(f"notice.{item.severity}")
-    source = f"{one_line(item.source, 60)}: " if item.source else ""
-    spans: list[Span] = [(f"{word}: ", ink), (source, Ink("text", BOLD)), (clean(item.text).strip(), TEXT)]
-    return prefixed(wrap(spans, width - 2), (f"{glyph} ", ink), _INDENT)
-
-
-def reasoning(item: AnswerItem, width: int, *, expanded: bool, marked: bool = False) -> list[Line]:
-    """The model's reasoning, dim: folded to two rows and a count unless `expanded`."""
-    ink = Ink("reasoning")
-    word = t("thinking.done" if item.done else "thinking.now")
-    text = item.text if expanded or item.done else item.text[-(FOLDED_LINES + 1) * width :]
-    rows = wrap([(clean(text).strip(), ink)], width - 2)
-    hidden = 0
-    if not expanded and len(rows) > FOLDED_LINES:
-        hidden = len(rows) - FOLDED_LINES if item.done else 0
-        rows = rows[:FOLDED_LINES] if item.done else rows[-FOLDED_LINES:]
-        rows[-1].join = "\n"
-    header: list[Span] = [("∴ ", ink), (word, ink)]
-    if hidden:
-        header.append((f"  {_more(hidden)}", MUTED))
-    if marked:
-        header = [(text, Ink("cursor", part.flags | REVERSE)) for text, part in header]
-    return [fitted(header, width), *prefixed(rows, _INDENT, _INDENT)]
 
 
 def as_text(item: CallItem, detail: p.CallDetail | None) -> str:

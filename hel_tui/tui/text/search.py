@@ -31,7 +31,9 @@ def _source(item: Item) -> str:
     match item:
         case CallItem():
             return f"{item.server} {item.tool} {item.summary} {item.preview} {item.message}"
-        case AnswerItem() | UserItem() | NoticeItem():
+        case UserItem():
+            return " ".join([item.text, *(text for _role, text in item.messages)])
+        case AnswerItem() | NoticeItem():
             return item.text
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from hel_tui.core import protocol as p
 from hel_tui.tui.safe import clean, is_clean
 from hel_tui.tui.state import AnswerItem, CallItem, Item, NoticeItem, UserItem
-from hel_tui.tui.text import cards
+from hel_tui.tui.text import cards, messages
 from hel_tui.tui.text.heights import Heights
 from hel_tui.tui.text.lines import Line
 from hel_tui.tui.text.markdown import MarkdownView
@@ -46,8 +46,13 @@ class Entry:
 
 
 def is_foldable(item: Item) -> bool:
-    """Whether the item has more to show: a call, or reasoning."""
-    return isinstance(item, CallItem) or (isinstance(item, AnswerItem) and item.reasoning)
+    """Whether the item has more to show: a call, reasoning, or a prompt of a server."""
+    match item:
+        case CallItem() | AnswerItem(reasoning=True):
+            return True
+        case UserItem():
+            return bool(item.messages)
+    return False
 
 
 def _margin(item: Item, before: Item | None) -> int:
@@ -119,7 +124,7 @@ class Transcript:
     def _add(self, item: Item, before: Item | None) -> None:
         self.began = self.began or not isinstance(item, NoticeItem)
         entry = Entry(item, _margin(item, before))
-        entry.expanded = self.all_expanded and is_foldable(item)
+        entry.expanded = self.all_expanded
         self._index[item.key] = len(self.entries)
         self.entries.append(entry)
         self.heights.append(self._estimate(entry))
@@ -164,7 +169,7 @@ class Transcript:
             case CallItem(preview=preview):
                 rows = 1 + min(preview.count("\n") + 1, cards.PREVIEW_LINES + 1) * bool(preview)
             case AnswerItem(reasoning=True):
-                rows = 1 + cards.FOLDED_LINES
+                rows = 1 + messages.FOLDED_LINES
             case AnswerItem(text=text) | UserItem(text=text) | NoticeItem(text=text):
                 rows = text.count("\n") + 1 + len(text) // (self.width + 1)
         return rows + entry.margin
@@ -201,9 +206,9 @@ class Transcript:
         marked = index == self.marked
         match item:
             case UserItem():
-                return cards.user_message(item, self.width)
+                return messages.user_message(item, self.width, expanded=entry.expanded, marked=marked)
             case NoticeItem():
-                return cards.notice(item, self.width)
+                return messages.notice(item, self.width)
             case CallItem():
                 detail = self._detail(item.key) if entry.expanded else None
                 rows = cards.card(item, self.width, self._clock(), marked=marked, detail=detail)
@@ -211,7 +216,7 @@ class Transcript:
             case AnswerItem(reasoning=True):
                 if not item.text.strip():
                     return []
-                return cards.reasoning(item, self.width, expanded=entry.expanded, marked=marked)
+                return messages.reasoning(item, self.width, expanded=entry.expanded, marked=marked)
             case AnswerItem():
                 return self._answer(entry, item, index)
 
@@ -282,9 +287,10 @@ class Transcript:
         """Open or close all cards, also those to come."""
         self.all_expanded = expanded
         for index, entry in enumerate(self.entries):
-            if entry.expanded != expanded and is_foldable(entry.item):
+            if entry.expanded != expanded:
                 entry.expanded = expanded
-                self._stale(index)
+                if is_foldable(entry.item):
+                    self._stale(index)
 
     def mark(self, index: int) -> None:
         """Put the card cursor on an item; -1 takes it away."""

@@ -14,9 +14,10 @@ from textual.binding import BindingType
 from textual.message import Message
 
 from hel_tui.tui import keymap
-from hel_tui.tui.state import CallItem, Item
+from hel_tui.tui.state import CallItem, Item, UserItem
 from hel_tui.tui.text import cards
 from hel_tui.tui.text.lines import Ink
+from hel_tui.tui.text.messages import sent_text
 from hel_tui.tui.text.search import Search
 from hel_tui.tui.text.transcript import DetailFn, is_foldable
 from hel_tui.tui.widgets.transcript_view import TranscriptView
@@ -122,8 +123,11 @@ class Conversation(TranscriptView):
         self._arrange()
 
     def action_copy(self) -> None:
-        """Copy the card under the cursor."""
-        if (item := self._marked_call()) is not None:
+        """Copy the card under the cursor, or what a prompt became."""
+        marked = self.transcript.marked
+        if marked >= 0 and isinstance(sent := self.transcript.entries[marked].item, UserItem):
+            self.post_message(self.CopyRequested(sent_text(sent)))
+        elif (item := self._marked_call()) is not None:
             self.post_message(self.CopyRequested(cards.as_text(item, self._detail(item.key))))
 
     def action_command(self) -> None:
