@@ -67,6 +67,14 @@ class Ledger:
         self._details: dict[str, CallDetail] = {}
         self._sizes: dict[str, int] = {}
         """Characters of each result that is kept, oldest first."""
+        self._kept = 0
+        """All of them together."""
+
+    def clear(self) -> None:
+        """A new session begins: nobody asks for the cards of the last one any more."""
+        self._details.clear()
+        self._sizes.clear()
+        self._kept = 0
 
     def detail(self, call_id: str) -> CallDetail | None:
         """Everything about a call; safe from any thread."""
@@ -152,10 +160,11 @@ class Ledger:
 
     def _let_go(self, newest: str, size: int) -> None:
         """Count a result in, and drop the oldest while there are too many characters of them."""
+        self._kept += size - self._sizes.get(newest, 0)
         self._sizes[newest] = size
-        while sum(self._sizes.values()) > MAX_KEPT and len(self._sizes) > 1:
+        while self._kept > MAX_KEPT and len(self._sizes) > 1:
             oldest = next(iter(self._sizes))
-            del self._sizes[oldest]
+            self._kept -= self._sizes.pop(oldest)
             self._details[oldest] = replace(self._details[oldest], result=GONE)
 
     def _keep(self, card: Card, detail: CallDetail) -> None:

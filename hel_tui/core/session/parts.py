@@ -156,6 +156,7 @@ def assemble(
         workspace.turn_over(files.folder)
         policy.turn_over(str(files.folder.resolve()))
         approver.turn_over()
+        ledger.clear()
         agent.reset()
         host.catalogue.unload_all()
         offerings.clear()

@@ -236,11 +236,14 @@ def test_saved_results_go_to_the_session_that_is_open(play: Open, project: Path)
     ]
     with play(*script, servers={}, access="auto") as driver:
         driver.ask("first")
+        (first,) = driver.results()
+        saved = [driver.core.call(first.call_id).saved]
         driver.send(p.NewSession())
         cleared = driver.wait(lambda _: driver.of(p.Cleared), "a new session")[0]
+        assert driver.core.call(first.call_id) is None, "its card is nobody's any more"
         driver.ask("second")
         ids = [driver.of(p.SessionStarted)[0].session_id, cleared.session_id]
-        saved = [driver.core.call(result.call_id).saved for result in driver.results()]
+        saved.append(driver.core.call(driver.results()[-1].call_id).saved)
     assert all(session in paths[0] for session, paths in zip(ids, saved, strict=True))
 
 
