@@ -216,13 +216,21 @@ async def test_a_question_that_is_taken_back_is_closed(bench: Any) -> None:
 
 
 @pytest.mark.parametrize("mode", ERAS)
-async def test_time_in_which_a_person_thinks_does_not_count_against_a_call(bench: Any, mode: str) -> None:
+async def test_time_in_which_a_person_thinks_does_not_count_against_a_call(
+    bench: Any, mode: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loop = asyncio.get_running_loop()
+    now, ahead, over = loop.time, [0.0], asyncio.Event()
+    monkeypatch.setattr(loop, "time", lambda: now() + ahead[0])
+
     async def ask(_question: Question) -> Answer:
-        await asyncio.sleep(1.0)  # longer than the limit of the call
+        loop.call_later(8.0, over.set)
+        ahead[0] = 12.0  # the limit of the call is over, and so is that of a timer set just now
+        await over.wait()
         return FormAnswer("decline")
 
     bench.options = {"ask": ask, "answerable": True}
-    await bench.start(mode, timeout=0.5)
+    await bench.start(mode, timeout=8.0)
     assert await asked(bench, "elicitation/create", FORM) == {"action": "decline"}
 
 
