@@ -24,6 +24,7 @@ from hel_tui.cli.common import (
     options,
     project_folder,
 )
+from hel_tui.cli.failure import failure_lines
 from hel_tui.core import protocol as p
 from hel_tui.core.runtime import Runtime
 from hel_tui.foreign import harmless, printable
@@ -188,6 +189,9 @@ class _Printer:
 class _Text(_Printer):
     """The answer on stdout; calls, notices and problems on stderr, a line each."""
 
+    failed: set[str] = field(default_factory=set)
+    """Servers whose failure was told."""
+
     def delta(self, text: str) -> None:
         self.out.write(harmless(text))
         self.out.flush()
@@ -208,14 +212,28 @@ class _Text(_Printer):
 
     def other(self, event: p.Event) -> None:
         match event:
+            case p.Notice("error", _, source) if source in self.failed:
+                pass  # told with what is known about it
             case p.Notice():
                 _say(f"{event.severity}: {event.source + ': ' if event.source else ''}{event.text}")
-            case p.ServerChanged(phase="failed" | "untrusted" | "degraded"):
+            case p.ServerChanged(phase="failed"):
+                self._failed(event)
+            case p.ServerChanged(phase="untrusted" | "degraded" | "needs login"):
                 _say(f"server {event.name}: {event.phase}: {event.reason}")
             case p.Retrying():
                 _say(f"{event.why}; again in {event.delay:.1f} s ({event.attempt} of {event.of})")
             case _:
                 pass
+
+    def _failed(self, event: p.ServerChanged) -> None:
+        """Why a server failed, with all that helps to mend it; once."""
+        if event.name in self.failed:
+            return
+        self.failed.add(event.name)
+        _say(f"server {event.name}: failed: {event.reason}")
+        failure = self.runtime.failure(event.name)
+        for line in failure_lines(failure) if failure is not None else ():
+            _say(line)
 
 
 def _say(line: str) -> None:

@@ -47,9 +47,18 @@ class Alone:
 
 @asynccontextmanager
 async def alone(
-    entry: ServerEntry, project: Path, places: Places, hear: Callable[[Event], None], ask: Ask = nobody, *, answerable: bool = False
+    entry: ServerEntry,
+    project: Path,
+    places: Places,
+    hear: Callable[[Event], None],
+    ask: Ask = nobody,
+    *,
+    answerable: bool = False,
 ) -> AsyncIterator[Alone]:
-    """Start the server of `entry`, once, and end it afterwards. `hear` gets every event."""
+    """Start the server of `entry`, once, and end it afterwards. `hear` gets every event.
+
+    With `answerable` what the server asks during a call goes to `ask`.
+    """
     with tempfile.TemporaryDirectory(prefix="hel-") as folder:
         files = SessionFiles(Path(folder))
         hide = Redactor(secrets_in(os.environ))
@@ -60,7 +69,15 @@ async def alone(
             hear(event)
 
         host = Host(
-            project, os.environ, lambda: files, places.state, heard, mask=hide, hide=hide.add, ask=ask
+            project,
+            os.environ,
+            lambda: files,
+            places.state,
+            heard,
+            mask=hide,
+            hide=hide.add,
+            ask=ask,
+            answerable=answerable,
         )
         one = Alone(host)
         try:
@@ -72,11 +89,12 @@ async def alone(
 
 def approved(name: str, configuration: Configuration, review: Review[ServerEntry]) -> ServerEntry | int:
     """The entry of this name, or the exit status after it was said why it cannot be used."""
+    for problem in configuration.problems:
+        is_named_file = problem.server is None and problem.scope == "command line"
+        if problem.severity == "error" and (problem.server == name or is_named_file):
+            return sorry(f"{name} cannot be used: {problem.file}: {problem.sentence}")
     entry = next((one for one in configuration.entries if one.name == name), None)
     if entry is None:
-        for problem in configuration.problems:
-            if problem.server == name and problem.severity == "error":
-                return sorry(f"{name} cannot be used: {problem.file}: {problem.sentence}")
         return sorry(f"there is no server named {name}: see `hel mcp list`")
     if entry not in review.trusted:
         sorry(f"{entry.name} is not approved for this project: hel mcp trust")

@@ -62,13 +62,28 @@ def _confirmed(count: int) -> bool:
     return answer.strip().lower() in ("y", "yes")
 
 
+def _what(claim: ServerClaim) -> list[str]:
+    """What would be started, or contacted; a remote one may have a program that makes its headers."""
+    url, _, helper = claim.command_line.partition("\n")
+    if not url.startswith(("http://", "https://", "$")) or (claim.cwd and not helper):
+        url, helper = "", claim.command_line
+    helper = helper.removeprefix("headersHelper: ")
+    lines = [f"  contacts  {url}"] if url else []
+    if not helper:
+        return lines
+    return [
+        *lines,
+        f"  runs      {helper}",
+        f"  resolves  {claim.resolved or 'nothing on PATH'}",
+        f"  in        {claim.cwd}",
+    ]
+
+
 def _shown(claim: ServerClaim) -> str:
     """A claim as text: everything the dialog of the app shows."""
     lines = [
         f"{claim.name}  ({claim.scope}: {claim.file})",
-        f"  runs      {claim.command_line}",
-        f"  resolves  {claim.resolved or 'nothing on PATH'}",
-        f"  in        {claim.cwd}",
+        *_what(claim),
     ]
     lines += [f"  env       {name}={value}" for name, value in claim.env]
     lines += [f"  ! {risk}" for risk in claim.risks]

@@ -17,7 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from hel_tui.cli.common import Exit
+from hel_tui.cli.failure import failure_lines
 from hel_tui.cli.mcp.alone import UP, alone, approved, sorry
+from hel_tui.cli.mcp.filling import fill_in, is_there
 from hel_tui.core.agent.arguments import parse_arguments
 from hel_tui.core.mcp.config import Configuration
 from hel_tui.core.mcp.entries import ServerEntry
@@ -54,10 +56,15 @@ def use(
 async def _with_server(
     entry: ServerEntry, project: Path, places: Places, do: Callable[[Host], Awaitable[int]]
 ) -> int:
-    async with alone(replace(entry, reconnect=False), project, places, _note) as server:
+    entry = replace(entry, reconnect=False)
+    async with alone(entry, project, places, _note, fill_in, answerable=is_there()) as server:
         status = await server.come_to_rest()
         if status.phase not in UP:
-            return sorry(f"{entry.name} cannot be reached: {status.phase}: {status.reason}")
+            sorry(f"{entry.name} cannot be reached: {status.phase}: {status.reason}")
+            failure = server.host.failure(entry.name)
+            for line in failure_lines(failure) if failure is not None else ():
+                sys.stderr.write(f"{printable(line)}\n")
+            return Exit.FAILED
         return await do(server.host)
 
 

@@ -125,4 +125,4 @@ class Unset:
     def fault(self) -> ServerFault:
         """Why the server is not started."""
         verb = "is" if len(self.names) == 1 else "are"
-        return ServerFault("find", f"not started: {' and '.join(self.names)} {verb} not set", lasting=True)
+        return ServerFault("entry", f"not started: {' and '.join(self.names)} {verb} not set", lasting=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Stage = Literal["find", "spawn", "handshake", "list", "call", "run"]
+Stage = Literal["entry", "find", "spawn", "handshake", "list", "call", "run"]
 CallTrouble = Literal["timeout", "lost", "unreachable", "protocol", "login", "unavailable"]
 
 

@@ -113,6 +113,8 @@ class Host:
                 self._begin(entry)
                 continue
             known.adopt(entry)
+            if known.is_switched_off:
+                continue  # only the person switches it on again
             if entry.enabled:
                 known.restart()
             else:

@@ -185,9 +185,13 @@ class Requests:
                 else "The person did not go there."
             )
             return CallFault("protocol", f"{server} wants the person to visit a web page first. {then}")
-        return CallFault(
-            "protocol", f"The server refused the call with an error (code {error.code}).", error.message
-        )
+        sentence = f"The server refused the call with an error (code {error.code})."
+        if "back-channel" in error.message:  # as the Python SDK says it
+            sentence += (
+                ' It wants to ask in a way that its protocol revision has no more: set "protocol": '
+                f'"handshake" for {self._entry.name} in its file to let it.'
+            )
+        return CallFault("protocol", sentence, error.message)
 
 
 def _link_fault(server: str, fault: LinkFault) -> CallFault:

@@ -69,6 +69,8 @@ class Supervisor:
         self._due = False
         """True when a start is asked for."""
         self._closing = asyncio.Event()
+        self.is_switched_off = False
+        """The person switched it off, for this run."""
         self._is_retired = False
         self._is_given_up = False
         """True when its address could not be reached for too long."""
@@ -99,6 +101,7 @@ class Supervisor:
         if self._closing.is_set():
             return
         self._due = True
+        self.is_switched_off = False
         self._backoff = Backoff()
         self._end_life()
         self.status.enter("restarting" if self._life is not None else "starting", "by hand")
@@ -119,6 +122,7 @@ class Supervisor:
                 self.restart()
             return
         self._due = False
+        self.is_switched_off = True
         self._calls.close()
         self._end_life()
         self._rest()
@@ -258,6 +262,8 @@ class Supervisor:
             delay = self._backoff.next_delay()
             if delay is not None:
                 count = f"attempt {self._backoff.attempt} of {self._backoff.of}"
+                if self._backoff.attempt == 1:
+                    self._reports.notice("warning", f"It is gone ({reason}); hel tries to bring it back.")
                 self.status.enter("restarting", f"{reason}; {count} in {delay:g} s")
                 if fault.unreachable:
                     self._settle()

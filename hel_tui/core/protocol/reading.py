@@ -127,7 +127,7 @@ class ServerFailure:
     """What is known about why a server failed."""
 
     server: str
-    stage: Literal["find", "spawn", "handshake", "list", "call", "run"]
+    stage: Literal["entry", "find", "spawn", "handshake", "list", "call", "run"]
     sentence: str
     command_line: str = ""
     resolved: str = ""

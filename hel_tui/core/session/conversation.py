@@ -303,8 +303,26 @@ class Session:
         )
 
     async def _by_hand(self, turn: int, target: str, arguments: str) -> Ending:
+        if problem := await self._not_yet(target):
+            return Ending("failed", problem)
         await self._parts.caller.by_hand(turn, f"hand-{turn}", target, arguments)
         return Ending("done")
+
+    async def _not_yet(self, target: str) -> str:
+        """Wait a while for a server that is still starting; a sentence when it is not there after that."""
+        name, dot, _ = target.partition(".")
+        if not dot or not self._options.mcp:
+            return ""
+        await self._parts.servers.listed(self._options.server_wait)
+        supervisor = self._parts.host.server(name)
+        if supervisor is None or supervisor.status.phase not in ("starting", "restarting"):
+            return ""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(self._options.server_wait):
+                await supervisor.settled.wait()
+        if supervisor.status.phase != "starting":
+            return ""
+        return f"{name} is still starting: try again when it is ready. The call was not made."
 
     async def _shell(self, turn: int, line: str) -> Ending:
         arguments = json.dumps({"command": line})

@@ -6,6 +6,7 @@ Not here: a server's life (mcp), what trust is bound to (permissions), the dialo
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -130,9 +131,11 @@ class Servers:
         self._review = review.without(names)
         self._show(refused, "untrusted", "refused for now; /trust asks again")
         for entry in refused:
-            if entry.name in self._hosted():
+            if not self._host.runs(entry):
                 self._goes_on(entry.name, "its changed entry was refused")
-        self._host.start(allowed)
+        self._host.start(
+            [entry for entry in allowed if not (self._host.runs(entry) and self._is_up(entry.name))]
+        )
 
     # ------------------------------------------------------------------ facts
 
@@ -171,7 +174,14 @@ class Servers:
         """Names that are the host's: it alone tells how they are."""
         return frozenset(status.name for status in self._host.statuses())
 
+    def _is_up(self, server: str) -> bool:
+        supervisor = self._host.server(server)
+        return supervisor is not None and supervisor.is_alive
+
     def _goes_on(self, server: str, why: str) -> None:
+        """Say that a server runs on as it is; one that does not run needs no word."""
+        if not self._is_up(server):
+            return
         sentence = (
             f"{server} stays as it was started before: {why}. The key d in the server list switches it off."
         )
@@ -188,6 +198,12 @@ class Servers:
             self._emit(Notice("warning", f"{name} runs files that changed since you last looked: {changed}"))
         if problem := self._trust.note_programs(review):
             self._emit(Notice("warning", problem))
+
+    async def listed(self, seconds: float) -> None:
+        """Wait until the files were read, at most so many seconds."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._read.wait()
 
     async def settled(self, seconds: float) -> None:
         """Wait until each server is up, failed or slow, at most so many seconds."""

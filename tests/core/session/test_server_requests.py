@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -162,3 +164,28 @@ def test_what_a_server_asked_and_what_became_of_it_is_in_the_record(
     assert asked == [("form", "accept"), ("sampling: request", "allow"), ("sampling: answer", "deny")]
     assert [line["kind"] for line in lines if line.get("sampling")] == ["request", "response"]
     assert not any("Ada-the-secret" in json.dumps(line) for line in lines if "asked" in line)
+
+
+def test_a_call_by_hand_waits_for_a_server_that_is_still_starting(play: Open) -> None:
+    servers = {"fix": {"mode": "life:slow-start", "env": {"DELAY": "1"}}}
+    with play(servers=servers) as driver:
+        driver.send(p.CallTool("fix.echo", '{"text": "x"}'))
+        driver.answer(p.ApprovalQuestion, p.ApprovalAnswer("once"))
+        assert driver.turn_end(0).reason == "done"
+        assert "x" in result(driver)
+
+
+def test_a_call_by_hand_to_a_server_that_does_not_come_up_says_that_it_is_starting(play: Open) -> None:
+    servers = {"fix": {"mode": "life:slow-start", "env": {"DELAY": "60"}}}
+    with play(servers=servers, server_wait=0.1) as driver:
+        driver.phase("fix", "starting")
+        driver.send(p.CallTool("fix.echo", "{}"))
+        end = driver.turn_end(0)
+        assert (end.reason, "still starting" in end.message) == ("failed", True)
+
+
+def test_a_server_that_dies_while_nothing_is_asked_of_it_is_told(play: Open) -> None:
+    with play() as driver:
+        os.kill(driver.phase("fix", "ready").pid, signal.SIGKILL)
+        driver.wait(lambda _events: any("It is gone" in one.text for one in driver.of(p.Notice)))
+        driver.phase("fix", "ready")

@@ -304,3 +304,34 @@ def test_reading_the_files_again_starts_the_persons_own_server_as_it_is_now(
         driver.send(p.ReviewTrust())
         driver.wait(lambda _: any("is trusted" in n.text for n in driver.of(p.Notice)[-1:]), "nothing to ask")
         assert driver.of(p.ServerChanged)[-1].restarts == started
+
+
+def test_a_changed_file_leaves_what_did_not_change_as_it_is(play: Open, file: Path) -> None:
+    with open_with(play) as driver:
+        driver.trust()
+        pid = driver.phase("fix", "ready").pid
+        file.write_text(file.read_text() + "\n")
+        driver.send(p.ReviewTrust())
+        driver.answer(p.TrustQuestion, p.TrustAnswer("refuse"))
+        driver.send(p.ReviewTrust())
+        driver.trust()
+        driver.send(p.CallTool("fix.echo", '{"text": "x"}'))
+        driver.answer(p.ApprovalQuestion, p.ApprovalAnswer("once"))
+        driver.turn_end(0)
+        assert driver.phase("fix", "ready").pid == pid
+        assert not [n for n in driver.of(p.Notice) if "stays as it was started" in n.text]
+
+
+def test_trusting_again_does_not_start_what_the_person_switched_off(play: Open, file: Path) -> None:
+    with open_with(play) as driver:
+        driver.trust()
+        driver.phase("fix", "ready")
+        driver.send(p.SwitchServer("fix", on=False))
+        driver.phase("fix", "off")
+        rewritten(file, fix=entry_of(file, timeout=77), more=entry_of(file))
+        driver.send(p.ReviewTrust())
+        driver.trust()
+        driver.phase("more", "ready")
+        assert driver.phase("fix", "off")
+        driver.send(p.SwitchServer("fix", on=True))
+        driver.phase("fix", "ready")
