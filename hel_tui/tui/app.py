@@ -164,7 +164,8 @@ class HelApp(App[int]):
         free = self.screen is self.main and self._farewell is None
         self.desk.tick(questions, free, wanted)
         asked = self.desk.is_open
-        self.main.show_waiting(not asked and bool(self.desk.waiting(questions)), asked)
+        waits = not asked and bool(self.desk.waiting(questions))
+        self.main.show_waiting(waits, asked, self.desk.escape_word())
 
     def open_waiting(self) -> None:
         """F3: ask now what waits."""

@@ -106,6 +106,51 @@ async def test_while_there_is_more_below_the_key_that_sends_shows_it_and_says_so
         assert await answer(d) == p.FormAnswer("accept")
 
 
+async def test_what_was_filled_in_is_thrown_away_only_when_esc_is_pressed_twice():
+    async with opened() as d:
+        await d.put(p.TurnStarted(1, "go"))
+        await d.ask(form(p.FormField("a", "text")))
+        await d.type("much work")
+        await d.until(lambda: "Esc leaves the field" in screen_text(d.app))
+        await to_choices(d)
+        await d.until(lambda: "Esc twice cancels" in screen_text(d.app))
+        await d.press("escape", after=1)
+        await d.until(lambda: "Esc again throws away what you filled in" in screen_text(d.app))
+        await d.until(lambda: "Esc cancels" in screen_text(d.app))
+        assert d.has_dialog and d.core.answers() == []
+        await d.press("tab", after=1)
+        assert d.dialog.fields.typed() == {"a": "much work"}
+        await to_choices(d)
+        await d.press("escape", after=1)
+        assert d.core.answers() == []
+        await d.press("escape", after=1)
+        assert await answer(d) == p.FormAnswer("cancel")
+
+
+async def test_enter_on_cancel_asks_once_too():
+    async with opened() as d:
+        await d.ask(form(p.FormField("a", "boolean")))
+        await d.press("space", after=1)
+        await to_choices(d)
+        await d.decide("enter")
+        await d.until(lambda: "throws away" in screen_text(d.app))
+        assert d.core.answers() == []
+        await d.decide("enter")
+        assert await answer(d) == p.FormAnswer("cancel")
+
+
+async def test_at_the_choices_too_the_key_that_sends_shows_what_is_below():
+    async with opened() as d:
+        await d.ask(form(*(p.FormField(f"f{n}", "text") for n in range(30))))
+        await to_choices(d)
+        while d.dialog.bar.locked:
+            place = d.dialog.fields.scroll_offset.y
+            await d.press("ctrl+s", after=1)
+            await d.until(lambda place=place: d.dialog.fields.scroll_offset.y > place)
+        await d.decide("ctrl+s")
+        assert await answer(d) == p.FormAnswer("accept")
+
+
 async def test_letters_typed_into_a_field_decide_nothing():
     async with opened() as d:
         await d.ask(form(p.FormField("a", "text")))

@@ -380,6 +380,20 @@ async def test_esc_leaves_the_field_and_then_the_form_and_sends_nothing():
         assert d.core.sent(p.UsePrompt) == []
 
 
+async def test_arguments_that_were_filled_in_are_thrown_away_only_when_asked_for_twice():
+    async with opened(core()) as d:
+        await d.type("/mcp__notes__summary")
+        await d.press("enter", after=1)
+        await d.until(lambda: isinstance(d.app.screen, ArgumentsDialog) and d.app.screen.focused)
+        await d.type("guide")
+        await d.until(lambda: not d.app.screen.completion.is_open)
+        await d.press("escape", "escape", after=1)
+        await d.until(lambda: "Esc again throws away" in screen_text(d.app))
+        await d.press("escape", after=1)
+        await d.until(lambda: d.app.screen is d.app.main)
+        assert d.core.sent(p.UsePrompt) == []
+
+
 async def test_a_late_suggestion_for_another_field_is_dropped():
     async with opened(core()) as d:
         await d.type("/mcp__notes__summary")

@@ -37,6 +37,7 @@ class ArgumentsDialog(FieldsDialog):
     part = "arguments"
     why_locked = ""
     send = "arguments.send"
+    cancel = "arguments.cancel"
     choices = (Choice("arguments.send", allows=True), Choice("arguments.cancel", refuses=True))
 
     def __init__(

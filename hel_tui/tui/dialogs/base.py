@@ -215,6 +215,10 @@ class Dialog(ModalScreen[p.Answer]):
         """Whether a field of the dialog takes this key; then the dialog does not."""
         return False
 
+    def escape_word(self) -> str:
+        """What Esc does now, where that is not the refusal of the dialog; empty where it is."""
+        return t("status.leave_field", key="Esc") if self.focused is not None else ""
+
     def on_descendant_focus(self) -> None:
         self._mark_choices(False)
 

@@ -34,6 +34,10 @@ class Desk:
     def is_open(self) -> bool:
         return self._open is not None
 
+    def escape_word(self) -> str:
+        """See `Dialog.escape_word`; empty when none is open."""
+        return self._open[1].escape_word() if self._open is not None else ""
+
     def waiting(self, questions: list[p.Question]) -> list[p.Question]:
         """Those still to be asked."""
         return [q for q in questions if q.id not in self._answered]

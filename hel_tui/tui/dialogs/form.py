@@ -6,7 +6,7 @@ Not here: the fields (widgets/fields), what a value must be like (forms).
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -15,7 +15,7 @@ from textual.widget import Widget
 from textual.widgets import Input, TextArea
 
 from hel_tui.core import protocol as p
-from hel_tui.forms import Content, check_form
+from hel_tui.forms import Content, Typed, check_form
 from hel_tui.tui import keymap
 from hel_tui.tui.dialogs.base import FRAME_ROWS, Choice, Dialog
 from hel_tui.tui.dialogs.pane import framed, one_line
@@ -36,12 +36,19 @@ def writes(key: str) -> bool:
     return len(key) == 1 or (len(keymap.pretty(key)) == 1 and "+" not in key) or key == "space"
 
 
+def _last_key(action: str) -> str:
+    """The last key of an action, pretty: the one that is no letter, by default Esc."""
+    return keymap.pretty(keymap.keys(action)[-1])
+
+
 class FieldsDialog(Dialog):
     """Base of what is filled in by a person. Subclasses say what is done with the content."""
 
     why_locked = "form.scroll_first"
     send = ""
     """Id of the action that sends."""
+    cancel = ""
+    """Id of the action that leaves without an answer."""
 
     def __init__(
         self,
@@ -54,7 +61,11 @@ class FieldsDialog(Dialog):
         self.hint = Caption()
         self._tried = False
         self.trouble = ""
-        """What kept the form from being sent; said until the next key."""
+        """What kept the form from being sent, or left; said until the next key."""
+        self._empty: Mapping[str, Typed] = {}
+        """What stood in the fields at first."""
+        self._warned = False
+        """Whether leaving was asked for once, although that throws something away."""
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog"):
@@ -74,6 +85,7 @@ class FieldsDialog(Dialog):
         """The fields draw themselves."""
 
     def begin(self) -> None:
+        self._empty = dict(self.fields.typed())
         if first := self.fields.beside(None, 1):
             self.set_focus(first)
         self._say_keys()
@@ -101,6 +113,8 @@ class FieldsDialog(Dialog):
             return
         if event.key in ("tab", "shift+tab"):
             self._focus(self.fields.beside(None, 1 if event.key == "tab" else -1))
+        elif self.bar.locked and event.key in keymap.keys(self.send) and not writes(event.key):
+            self.fields.scroll_key("pagedown")
         elif event.key in keymap.by_key(self.part) or not self.fields.scroll_key(event.key):
             return
         event.stop()
@@ -176,6 +190,7 @@ class FieldsDialog(Dialog):
         del pressed
 
     def on_descendant_focus(self) -> None:
+        self._warned = False
         self._say_keys()
 
     def on_descendant_blur(self) -> None:
@@ -201,6 +216,23 @@ class FieldsDialog(Dialog):
 
     # ------------------------------------------------------------------ answer
 
+    @property
+    def _holds_input(self) -> bool:
+        return self.fields.typed() != self._empty
+
+    def _commit(self, run: str) -> None:
+        """What was filled in is thrown away only when that is asked for twice."""
+        if run == "cancel" and self._holds_input and not self._warned:
+            self._warned = True
+            self._say_keys(t("form.throws_away", key=_last_key(self.cancel)))
+            return
+        super()._commit(run)
+
+    def escape_word(self) -> str:
+        if self.focused is None and self._holds_input and not self._warned:
+            return t("status.twice", key=_last_key(self.cancel))
+        return super().escape_word()
+
     def content(self) -> Content | None:
         """What is filled in; None when something cannot be sent, which is then said."""
         content, problems = check_form(self.fields.fields, self.fields.typed())
@@ -218,6 +250,7 @@ class FormDialog(FieldsDialog):
 
     part = "form"
     send = "form.send"
+    cancel = "form.cancel"
     choices = (
         Choice("form.send", allows=True),
         Choice("form.decline", refuses=True),

@@ -83,11 +83,12 @@ class MainScreen(MainLayout):
             self.status.update()
         self.side.servers.tick()
 
-    def show_waiting(self, on: bool, asked: bool = False) -> None:
-        """Announce, or stop announcing, a decision that waits. `asked`: a dialog is open for one."""
-        if self.status.asked != asked:
-            self.status.asked = asked
-            self.status.refresh()
+    def show_waiting(self, on: bool, asked: bool = False, escape: str = "") -> None:
+        """Announce, or stop announcing, a decision that waits.
+
+        `asked`: a dialog is open for one; `escape`: what Esc does in it, if it is not its refusal.
+        """
+        self.status.ask(asked, escape)
         if self.waits.display != on:
             self.waits.display = on
             self.foot.settle()

@@ -21,12 +21,17 @@ from hel_tui.tui.strings import t
 from hel_tui.tui.widgets.lines import Bar, Line, Part, spread, width_of
 
 
-def status_key(state: ViewState, asked: bool) -> str:
-    """The key that matters while a turn runs. `asked`: the dialog of the first question is open."""
+def status_key(state: ViewState, asked: bool, escape: str = "") -> str:
+    """The key that matters while a turn runs.
+
+    `asked`: the dialog of the first question is open; `escape`: what Esc does in it, if not its refusal.
+    """
     if not state.questions:
         return t("status.interrupt", key=keymap.label("app.interrupt"))
     if not asked:
         return t("status.open", key=keymap.label("app.waiting"))
+    if escape:
+        return escape
     action = _REFUSALS[type(state.questions[0])]
     return t(f"status.{action}", key=keymap.pretty(keymap.keys(action)[-1]))
 
@@ -44,11 +49,11 @@ _REFUSALS: dict[type[p.Question], str] = {
 """What Esc does in the dialog of each kind of question."""
 
 
-def status_line(state: ViewState, now: float, asked: bool = False) -> list[Part]:
-    """What the turn is doing; empty when nothing runs. `now`: time.monotonic(); `asked`: see `status_key`."""
+def status_line(state: ViewState, now: float, asked: bool = False, escape: str = "") -> list[Part]:
+    """What the turn is doing; empty when nothing runs. `now`: time.monotonic(); more: see `status_key`."""
     if not state.busy:
         return []
-    stop = status_key(state, asked)
+    stop = status_key(state, asked, escape)
     if retry := state.retrying:
         why = one_line(retry.why, 60)
         text = t("status.retrying", attempt=retry.attempt, of=retry.of, delay=f"{retry.delay:.0f}", why=why)
@@ -76,9 +81,17 @@ class StatusBar(Bar):
         self.state, self.clock = state, clock
         self.asked = False
         """Whether a decision's dialog is open."""
+        self.escape = ""
+        """What Esc does in it, if not its refusal."""
 
     def lines(self) -> list[Line]:
-        return [status_line(self.state, self.clock(), self.asked)]
+        return [status_line(self.state, self.clock(), self.asked, self.escape)]
+
+    def ask(self, asked: bool, escape: str) -> None:
+        """Say what Esc does now."""
+        if (self.asked, self.escape) != (asked, escape):
+            self.asked, self.escape = asked, escape
+            self.refresh()
 
     def update(self) -> None:
         self.display = self.state.busy

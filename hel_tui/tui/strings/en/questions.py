@@ -56,6 +56,7 @@ STRINGS: dict[str, str] = {
     "form.in_options": "{next} next · Up/Down, Space choose · {send} · Esc to the choices",
     "form.key_sends": "{key} sends",
     "form.key_scrolls": "{key} shows more",
+    "form.throws_away": "{key} again throws away what you filled in.",
     "field.required": "This is needed.",
     "field.short": "At least {limit} characters.",
     "field.long": "At most {limit} characters.",

@@ -124,6 +124,8 @@ STRINGS: dict[str, str] = {
     "palette.attach": "Attach {resource}",
     "palette.detach": "Take out {resource}",
     "status.form.cancel": "{key} cancels",
+    "status.leave_field": "{key} leaves the field",
+    "status.twice": "{key} twice cancels",
     "status.url.cancel": "{key} cancels",
     "status.sampling.deny": "{key} denies",
     "status.login.give_up": "{key} gives the login up",

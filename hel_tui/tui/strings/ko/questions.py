@@ -52,6 +52,7 @@ STRINGS: dict[str, str] = {
     "form.in_options": "{next} 다음 항목 · 위/아래와 Space로 고르기 · {send} · Esc 선택지로",
     "form.key_sends": "{key} 보내기",
     "form.key_scrolls": "{key} 더 보기",
+    "form.throws_away": "{key}를 한 번 더 누르면 채운 내용을 버립니다.",
     "field.required": "꼭 필요합니다.",
     "field.short": "{limit}자 이상이어야 합니다.",
     "field.long": "{limit}자 이하여야 합니다.",

@@ -121,6 +121,8 @@ STRINGS: dict[str, str] = {
     "palette.attach": "{resource} 붙이기",
     "palette.detach": "{resource} 빼기",
     "status.form.cancel": "{key} 취소",
+    "status.leave_field": "{key} 항목에서 나가기",
+    "status.twice": "{key} 두 번: 취소",
     "status.url.cancel": "{key} 취소",
     "status.sampling.deny": "{key} 거부",
     "status.login.give_up": "{key} 로그인 그만두기",
