@@ -61,7 +61,7 @@ class MainLayout(Screen[None]):
         self.view = hel.bridge.state
         self.header = HeaderBar(self.view)
         self.conversation = Conversation(detail=hel.core.call, id="conversation")
-        self.side = Side(hel.bridge)
+        self.side = Side(hel.bridge, hel.clock)
         self.completion = Completion()
         self.prompt = Prompt(hel.history, self.completion)
         self.mark = Mark()
@@ -138,13 +138,14 @@ class MainLayout(Screen[None]):
     def open_log(self, server: str) -> None:
         """Go to the log of a server."""
         self.side.servers.select(server)
-        self.side.show_log(server)
+        self.side.choose_log(server)
         self.reveal_side()
         self.set_focus(self.side.log_view)
 
     @on(RowList.Moved, "#servers")
     def _server_moved(self, event: RowList.Moved) -> None:
-        self.side.show_log(event.key)
+        if event.by_hand:
+            self.side.choose_log(event.key)
 
     # --------------------------------------------------------------- focus
 

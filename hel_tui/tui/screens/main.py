@@ -190,6 +190,7 @@ class MainScreen(MainLayout):
         self.set_focus(self.side.servers)
         if attention := self.side.servers.attention():
             self.side.servers.select(attention)
+            self.side.choose_log(attention)
 
     def action_resources(self) -> None:
         self.offers.open_resources()

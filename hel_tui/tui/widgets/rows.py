@@ -48,11 +48,11 @@ class RowList(LineView, can_focus=True):
             return self.source
 
     class Moved(Message):
-        """The cursor is on another row."""
+        """The cursor is on another row. `by_hand`: it was moved, the rows did not change below it."""
 
-        def __init__(self, source: RowList, key: str) -> None:
+        def __init__(self, source: RowList, key: str, by_hand: bool) -> None:
             super().__init__()
-            self.source, self.key = source, key
+            self.source, self.key, self.by_hand = source, key, by_hand
 
         @property
         def control(self) -> RowList:
@@ -88,7 +88,7 @@ class RowList(LineView, can_focus=True):
         self.set_height(max(len(rows), 1))
         self.refresh()
         if self.current != key:
-            self.post_message(self.Moved(self, self.current))
+            self.post_message(self.Moved(self, self.current, by_hand=False))
 
     def select(self, key: str) -> None:
         """Put the cursor on the row with this key, if there is one."""
@@ -106,7 +106,7 @@ class RowList(LineView, can_focus=True):
         self.cursor, self.touched = index, True
         self.scroll_to_region(Region(0, index, 1, 1), animate=False, immediate=True)
         self.refresh()
-        self.post_message(self.Moved(self, self.current))
+        self.post_message(self.Moved(self, self.current, by_hand=True))
 
     def _live_near(self, index: int) -> int:
         order = sorted(range(len(self.rows)), key=lambda i: abs(i - index))

@@ -1,10 +1,12 @@
-"""The right column: servers, the log of the selected one, tools. Folds to icons and to nothing.
+"""The right column: servers, the log of one of them, tools. Folds to glyphs and to nothing.
 
-Not here: what the keys in it do (the screen).
+Not here: what the keys in it do (the screen), whose log is shown (log_choice).
 """
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from typing import Literal
 
 from textual.app import ComposeResult
@@ -17,6 +19,7 @@ from hel_tui.tui.state import Changes
 from hel_tui.tui.strings import t
 from hel_tui.tui.widgets.bars import PaneTitle
 from hel_tui.tui.widgets.log import LogView
+from hel_tui.tui.widgets.log_choice import LogChoice
 from hel_tui.tui.widgets.servers import ServersPane
 from hel_tui.tui.widgets.tools import ToolsPane
 
@@ -38,9 +41,10 @@ def side_mode(width: int, hidden: bool, overlay: bool) -> Mode:
 class Side(Vertical):
     """Three panes with their titles."""
 
-    def __init__(self, bridge: Bridge) -> None:
+    def __init__(self, bridge: Bridge, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__(id="side", classes="-wide")
-        self.bridge = bridge
+        self.bridge, self.clock = bridge, clock
+        self.choice = LogChoice()
         self.servers = ServersPane()
         self.log_view = LogView()
         self.tools = ToolsPane()
@@ -80,11 +84,20 @@ class Side(Vertical):
             on = [s for s in state.servers.values() if s.phase != "off"]
             ready = sum(s.phase in ("ready", "degraded") for s in on)
             self.titles["servers"].say(fact=f"{ready}/{len(on)}" if on else "")
-            self.show_log(self.servers.current)
+        if changes.servers or changes.items:
+            view = self.log_view
+            stays = view.has_focus or not view.following
+            self.choice.follow(state, changes, self.clock(), stays, self.servers.current)
+            self.show_log(self.choice.server)
         if changes.tools and state.tools:
             self.tools.update(self.bridge.core.tools())
             fact = t("tools.loaded", loaded=state.tools.loaded, total=state.tools.total)
             self.titles["tools"].say(fact=fact)
+
+    def choose_log(self, server: str) -> None:
+        """A person wants this server's log: it stays for a while."""
+        self.choice.choose(server, self.clock())
+        self.show_log(server)
 
     def show_log(self, server: str) -> None:
         """Show the log of this server; with none, say so."""
