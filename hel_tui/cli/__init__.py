@@ -63,6 +63,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         if not streams.flushed():
             return FAILED
         raise
+    except BrokenPipeError:  # such as `head`: whoever reads has had enough
+        status = FAILED
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         streams.last_words(f"hel: {where}{error.strerror or error}")
