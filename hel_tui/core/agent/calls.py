@@ -187,6 +187,7 @@ class Caller:
         if card.tool is None:
             near = self._registry.nearest(name)
             hint = f" Did you mean {' or '.join(near)}?" if near else ""
+            hint += self._registry.not_there_yet()
             raise Refused(f"There is no tool named {name}.{hint} The call was not executed.", "failed")
         if name not in offered:
             self._record.write("permission", name=name, decision="not loaded", executed=False)

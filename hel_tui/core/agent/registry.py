@@ -32,8 +32,14 @@ class Registry:
     """Built-ins, the loader and the tools of servers under one roof."""
 
     def __init__(
-        self, builtins: Mapping[str, Tool], servers: ServerTools | None, loader: Tool | None
+        self,
+        builtins: Mapping[str, Tool],
+        servers: ServerTools | None,
+        loader: Tool | None,
+        starting: Callable[[], Sequence[str]] = tuple,
     ) -> None:
+        """`starting` names the servers whose tools may come yet."""
+        self._starting = starting
         self._builtins = dict(builtins)
         self._servers = servers
         self._loader = loader
@@ -71,6 +77,11 @@ class Registry:
         if dot and self._servers is not None and (tool := self._servers.find(server, raw)) is not None:
             return tool
         return self.get(target)
+
+    def not_there_yet(self) -> str:
+        """A sentence about servers that are still starting; empty when none is."""
+        names = self._starting()
+        return f" Still starting: {', '.join(names)}; their tools may come." if names else ""
 
     def nearest(self, name: str, also: Callable[[], Sequence[str]] = tuple) -> list[str]:
         """Up to three real names close to a wrong one."""

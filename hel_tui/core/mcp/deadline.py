@@ -13,15 +13,13 @@ from collections.abc import AsyncIterator, Iterator
 class Deadline:
     """The limit of one request, in loop time."""
 
-    def __init__(self, timeout: asyncio.Timeout, idle: float, hard: float, *, paused: bool) -> None:
+    def __init__(self, timeout: asyncio.Timeout, idle: float, hard: float) -> None:
         """`timeout` is entered already; `idle` and `hard` in seconds."""
         self._timeout = timeout
         self._idle = idle
         self._now = asyncio.get_running_loop().time
         self._latest = self._now() + hard
         self._paused: float | None = None
-        if paused:
-            self.pause()
 
     @property
     def is_hard(self) -> bool:
@@ -48,7 +46,9 @@ class Deadline:
 
 
 class Deadlines:
-    """Those of all requests to one server. While the server waits for a person none of them runs."""
+    """Those of all requests to one server. While the server waits for a person none of them runs, but for
+    those that began after it asked: they cannot be what it asks about.
+    """
 
     def __init__(self) -> None:
         self._open: set[Deadline] = set()
@@ -58,7 +58,7 @@ class Deadlines:
     async def limited(self, idle: float, hard: float) -> AsyncIterator[Deadline]:
         """Raises TimeoutError in the body once the limit is over; yields the `Deadline`."""
         async with asyncio.timeout(idle) as timeout:
-            deadline = Deadline(timeout, idle, hard, paused=self._asking > 0)
+            deadline = Deadline(timeout, idle, hard)
             self._open.add(deadline)
             try:
                 yield deadline

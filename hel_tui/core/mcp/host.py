@@ -97,7 +97,7 @@ class Host:
         """Notices of first starts that wait for the servers before them in name order."""
         self.catalogue = Catalogue(files, self._tools_changed)
         self.shelf = Shelf(on_event)
-        self.loader = LoadMcpTool(self.catalogue)
+        self.loader = LoadMcpTool(self.catalogue, self.starting)
 
     # ------------------------------------------------------------------ commands
 
@@ -150,6 +150,12 @@ class Host:
         if supervisor is not None:
             supervisor.switch(on)
         return supervisor is not None
+
+    def starting(self) -> tuple[str, ...]:
+        """Servers that are on their way, in name order."""
+        return tuple(
+            one.entry.name for one in self.servers() if one.status.phase in ("starting", "restarting")
+        )
 
     def server(self, name: str) -> Supervisor | None:
         """The server of this name, to ask things of it."""

@@ -5,6 +5,8 @@ Contacts no server and shows no schema. Not here: the inventory in the system pr
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 from hel_tui.core.mcp.catalogue import Catalogue, LoadResult
 from hel_tui.core.vocabulary import Access, Invocation, Json, Outcome, ToolDefinition
 
@@ -41,8 +43,10 @@ class LoadMcpTool:
     claims: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
-    def __init__(self, catalogue: Catalogue) -> None:
+    def __init__(self, catalogue: Catalogue, starting: Callable[[], Sequence[str]] = tuple) -> None:
+        """`starting` names the servers whose tools may come yet."""
         self._catalogue = catalogue
+        self._starting = starting
 
     def subject(self, arguments: Json) -> str:  # noqa: ARG002
         """Nothing for a rule to match."""
@@ -73,6 +77,8 @@ class LoadMcpTool:
         known = any(one.state in ("loaded", "already loaded") for one in results)
         if any(one.state == "loaded" for one in results):
             lines.append("Loaded tools can be called from the next request on.")
+        if any(one.state == "unknown" for one in results) and (coming := self._starting()):
+            lines.append(f"Still starting: {', '.join(coming)}; their tools may come.")
         return Outcome("\n".join(lines), failed=not known)
 
 

@@ -116,7 +116,10 @@ def assemble(
     builtins, remark = _builtins(options, loaded, workspace)
     with_servers = options.mcp
     registry = Registry(
-        builtins, host.catalogue if with_servers else None, host.loader if with_servers else None
+        builtins,
+        host.catalogue if with_servers else None,
+        host.loader if with_servers else None,
+        host.starting,
     )
     ledger = Ledger(emit, record)
     writes = Writes()

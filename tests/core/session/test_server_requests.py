@@ -189,3 +189,28 @@ def test_a_server_that_dies_while_nothing_is_asked_of_it_is_told(play: Open) -> 
         os.kill(driver.phase("fix", "ready").pid, signal.SIGKILL)
         driver.wait(lambda _events: any("It is gone" in one.text for one in driver.of(p.Notice)))
         driver.phase("fix", "ready")
+
+
+def test_a_model_that_looks_for_a_tool_too_early_hears_who_is_still_starting(
+    play: Open, model: ScriptedModel
+) -> None:
+    servers = {"fix": {"mode": "life:slow-start", "env": {"DELAY": "60"}}, "good": "wire:ok"}
+    early = call("load_mcp_tool", {"names": ["mcp__fix__echo"]})
+    script = (early, call("mcp__fix__echo"), say("later"))
+    with play(*script, servers=servers, server_wait=0.1) as driver:
+        driver.phase("good", "ready")
+        driver.phase("fix", "starting")
+        driver.ask("look")
+    told = [one["content"] for one in model.requests[-1]["messages"] if one["role"] == "tool"]
+    assert all("Still starting: fix" in one for one in told) and len(told) == 2
+
+
+def test_a_form_that_stays_open_does_not_lift_the_limit_of_later_calls(play: Open) -> None:
+    with play(servers={"fix": {"mode": "asks:forgets", "timeout": 0.5}}) as driver:
+        by_hand(driver, FORM)
+        driver.question(p.FormQuestion)
+        driver.turn_end(0)
+        driver.send(p.CallTool("fix.hang", "{}"))
+        driver.answer(p.ApprovalQuestion, p.ApprovalAnswer("once"))
+        driver.turn_end(1)
+        assert "did not answer within 0.5 s" in driver.results()[-1].preview
