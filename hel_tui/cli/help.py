@@ -1,10 +1,12 @@
 """`hel help [TOPIC]`: longer texts than `--help` holds.
 
-The texts are files of the package. Not here: usage lines (each command's parser).
+The texts are files of the package, but for the keys, which are told from their tables. Not here: usage lines
+(each command's parser).
 """
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from importlib.resources import files
@@ -14,6 +16,7 @@ from hel_tui.cli.common import Exit
 TOPICS = {
     "servers": "where servers are configured, and every key of an entry",
     "resources": "what servers list to be read, and prompts they prepare",
+    "keys": "every key and slash command of the app, as they are now",
     "trust": "what is asked before a project's servers run",
     "permissions": "access levels and rules",
     "models": "choosing a model and where its key comes from",
@@ -33,5 +36,27 @@ def main(argv: Sequence[str]) -> int:
     if topic not in TOPICS:
         sys.stderr.write(f"hel help: there is no topic {topic!r}; there are {', '.join(TOPICS)}\n")
         return Exit.USAGE
-    sys.stdout.write(files("hel_tui.cli").joinpath("topics", f"{topic}.md").read_text(encoding="utf-8"))
+    sys.stdout.write(text(topic))
     return Exit.DONE
+
+
+def text(topic: str) -> str:
+    """The text of a topic."""
+    if topic == "keys":
+        return _keys()
+    return files("hel_tui.cli").joinpath("topics", f"{topic}.md").read_text(encoding="utf-8")
+
+
+def _keys() -> str:
+    """All keys, those of the person's keymap.toml too, and all slash commands, in the screen's language."""
+    from hel_tui.core.store.places import find_places
+    from hel_tui.tui import keymap, strings
+    from hel_tui.tui.screens.sheets import commands_lines, keys_lines
+
+    strings.use(strings.preferred())
+    overrides, problems = keymap.load(find_places(os.environ).config / "keymap.toml")
+    keymap.use(overrides)
+    lines = ["# " + strings.t("keys.title"), ""]
+    for shown in (keys_lines(), [(), [(strings.t("help.commands"), "strong")], *commands_lines()]):
+        lines += ["".join(text for text, _style in line).rstrip() for line in shown]
+    return "\n".join([*lines, "", *problems, strings.t("keys.change"), ""])

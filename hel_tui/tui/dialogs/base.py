@@ -111,6 +111,8 @@ class Dialog(ModalScreen[p.Answer]):
     choices: tuple[Choice, ...] = ()
     why_locked = "dialog.scroll_first"
     """Key of the sentence that says why nothing can be allowed yet; empty when it can from the start."""
+    has_fields = False
+    """Whether Tab goes through fields."""
     AUTO_FOCUS = ""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -196,6 +198,11 @@ class Dialog(ModalScreen[p.Answer]):
             self._commit(run)
 
     def on_key(self, event: events.Key) -> None:
+        if event.key in keymap.keys("app.keys"):
+            event.stop()
+            event.prevent_default()
+            self.show_keys()
+            return
         if self.editing(event):
             return
         event.stop()
@@ -210,6 +217,14 @@ class Dialog(ModalScreen[p.Answer]):
             self.bar.step(1 if event.key == "right" else -1)
         else:
             self.pane.scroll_key(event.key)
+
+    def show_keys(self) -> None:
+        """The keys of this dialog in a sheet over it; when that closes, it is deaf as when it opened."""
+        from hel_tui.tui.screens.sheets import dialog_keys_lines
+        from hel_tui.tui.screens.text import TextScreen
+
+        lines = dialog_keys_lines(self.part, self.has_fields)
+        self.app.push_screen(TextScreen(t("keys.title"), lines), lambda _: self._drawn())
 
     def editing(self, _event: events.Key) -> bool:
         """Whether a field of the dialog takes this key; then the dialog does not."""

@@ -49,10 +49,10 @@ class Desk:
         """
         if self._open is not None:
             question, dialog = self._open
-            if all(q.id != question.id for q in questions) and dialog.is_current:
+            if all(q.id != question.id for q in questions) and dialog.is_active:
                 self._open = None
                 dialog.dismiss(None)
-            elif dialog.is_current:
+            elif dialog.is_active:
                 dialog.tick(self.clock())
             return
         waiting = self.waiting(questions)

@@ -44,6 +44,7 @@ def _last_key(action: str) -> str:
 class FieldsDialog(Dialog):
     """Base of what is filled in by a person. Subclasses say what is done with the content."""
 
+    has_fields = True
     why_locked = "form.scroll_first"
     send = ""
     """Id of the action that sends."""
@@ -109,7 +110,7 @@ class FieldsDialog(Dialog):
 
     def on_key(self, event: events.Key) -> None:
         """At the choices: Tab goes to the first or the last field, arrows scroll. The rest is the base's."""
-        if self.focused is not None:
+        if self.focused is not None or event.key in keymap.keys("app.keys"):
             return
         if event.key in ("tab", "shift+tab"):
             self._focus(self.fields.beside(None, 1 if event.key == "tab" else -1))

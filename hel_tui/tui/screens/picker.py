@@ -19,6 +19,8 @@ from textual.widgets import Input
 from hel_tui.tui import keymap
 from hel_tui.tui.dialogs.pane import TextPane
 from hel_tui.tui.safe import clean
+from hel_tui.tui.screens.sheets import keys_lines
+from hel_tui.tui.screens.text import TextScreen
 from hel_tui.tui.strings import t
 from hel_tui.tui.widgets.finder import Finder
 from hel_tui.tui.widgets.lines import Caption, Line, Part
@@ -70,6 +72,8 @@ class Picker(ModalScreen[str]):
     AUTO_FOCUS = "#picker"
     foot: tuple[tuple[str, str], ...] = ()
     """(action, key of its short word) named at the bottom."""
+    parts: tuple[str, ...] = ()
+    """Parts of the key table whose keys are live here."""
 
     def __init__(self, title: str, rows: PickerList) -> None:
         super().__init__()
@@ -172,3 +176,6 @@ class Picker(ModalScreen[str]):
         if event.key == "ctrl+c":
             event.stop()
             self.dismiss("")
+        elif event.key in keymap.keys("app.keys"):
+            event.stop()
+            self.app.push_screen(TextScreen(t("keys.title"), keys_lines(self.parts)))

@@ -58,6 +58,7 @@ class PromptList(PickerList):
 class PromptsScreen(Picker):
     """Enter ends it with the marked prompt's key, `v` looks at what the prompt takes."""
 
+    parts = ("prompts", "picker", "list")
     foot = (
         ("list.open", "short.prompts.use"),
         ("prompts.look", "short.prompts.look"),

@@ -19,6 +19,8 @@ from hel_tui.tui import keymap
 from hel_tui.tui.dialogs.pane import LABEL
 from hel_tui.tui.safe import clean, cut
 from hel_tui.tui.screens.picker import Picker, PickerList, foot_line
+from hel_tui.tui.screens.sheets import keys_lines
+from hel_tui.tui.screens.text import TextScreen
 from hel_tui.tui.sizes import size_text
 from hel_tui.tui.strings import t
 from hel_tui.tui.text.lines import MUTED, Ink, wrap
@@ -59,6 +61,7 @@ class ResourceList(PickerList):
 class ResourcesScreen(Picker):
     """Enter attaches, `v` looks at it, `w` watches; a template asks for its variables first."""
 
+    parts = ("resources", "picker", "list")
     foot = (
         ("list.open", "short.resources.attach"),
         ("resources.look", "short.resources.look"),
@@ -190,6 +193,9 @@ class ViewerScreen(ModalScreen[str]):
     def on_key(self, event: events.Key) -> None:
         event.stop()
         event.prevent_default()
+        if event.key in keymap.keys("app.keys"):
+            self.app.push_screen(TextScreen(t("keys.title"), keys_lines(["viewer"])))
+            return
         match keymap.by_key("viewer").get(event.key):
             case "attach":
                 self.offers.attach(self.server, self.uri)

@@ -15,30 +15,58 @@ from hel_tui.tui.widgets.log import stamp
 from hel_tui.tui.widgets.servers import GLYPHS, latency
 
 
-def keys_lines() -> list[Line]:
-    """Every action with its keys, by the part it belongs to, from the one table."""
+def keys_lines(parts: Sequence[str] = ()) -> list[Line]:
+    """Every action with its keys, by the part it belongs to, from the one table; or those of `parts` only."""
     lines: list[Line] = []
     where = ""
     for action in keymap.ACTIONS:
+        if parts and action.where not in parts:
+            continue
         if action.where != where:
             where = action.where
             lines += [[]] if lines else []
             lines.append([(t(f"where.{where}"), "strong")])
-        names = ", ".join(keymap.pretty(key) for key in keymap.keys(action.id))
-        lines.append([("  ", ""), (pad(names, 24), "key"), (action.title, "")])
+        lines.append(_key_line(_keys_of(action.id), action.title))
     return lines
+
+
+def dialog_keys_lines(part: str, in_fields: bool) -> list[Line]:
+    """The keys of a dialog: its own, and what all dialogs share."""
+    lines = [*keys_lines([part]), [], [(t("keys.dialogs"), "strong")]]
+    if in_fields:
+        lines.append(_key_line("Tab, Shift+Tab", t("keys.fields")))
+    return [
+        *lines,
+        _key_line("Left, Right", t("keys.mark")),
+        _key_line("Enter", t("keys.marked")),
+        _key_line("Up, Down, PgUp, PgDn", t("keys.scroll")),
+        _key_line("Home, End", t("keys.ends")),
+    ]
+
+
+def _keys_of(action: str) -> str:
+    return ", ".join(keymap.pretty(key) for key in keymap.keys(action))
+
+
+def _key_line(keys: str, what: str) -> Line:
+    return [("  ", ""), (pad(keys, 24), "key"), (what, "")]
 
 
 def help_lines() -> list[Line]:
     """Slash commands and the few words a newcomer needs."""
     lines: list[Line] = [[(text, "")] for text in t("help.intro").split("\n")]
-    lines += [[], [(t("help.commands"), "strong")]]
-    for spec in slash.SPECS:
-        shown = f"/{spec.name} {spec.usage}".strip()
-        lines.append([("  ", ""), (pad(shown, 28), "key"), (spec.help, "")])
-    lines += [[("  ", ""), (pad("!COMMAND", 28), "key"), (t("help.shell"), "")], []]
+    lines += [[], [(t("help.commands"), "strong")], *commands_lines(), []]
     lines.append([(t("help.keys", key=keymap.label("app.keys")), "muted")])
     return lines
+
+
+def commands_lines() -> list[Line]:
+    """Every slash command with what it does, from the one table; and the sign for the shell."""
+    known = [(f"/{spec.name} {spec.usage}".strip(), spec.help) for spec in slash.SPECS]
+    return [
+        [("  ", ""), (pad(shown, 28), "key"), (what, "")]
+        for shown, what in [*known, ("!COMMAND", t("help.shell"))]
+    ]
 
 
 def server_lines(

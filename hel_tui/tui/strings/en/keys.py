@@ -14,7 +14,7 @@ STRINGS: dict[str, str] = {
     "where.continue": "“Go on?” dialog",
     "where.leftovers": "servers left running",
     "action.app.palette": "Command palette",
-    "action.app.keys": "All keys",
+    "action.app.keys": "All keys; in a dialog or sheet, its own",
     "action.app.servers": "Servers: the one that needs attention",
     "action.app.waiting": "Open the decision that waits",
     "action.app.tools": "Tools",

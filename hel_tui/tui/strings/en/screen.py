@@ -87,6 +87,13 @@ STRINGS: dict[str, str] = {
     "closing.kill": "ends them at once",
     "sheet.close": "closes",
     "keys.title": "Keys",
+    "keys.dialogs": "All dialogs",
+    "keys.fields": "Next or previous field",
+    "keys.mark": "Mark another choice",
+    "keys.marked": "The marked choice",
+    "keys.scroll": "Scroll",
+    "keys.ends": "To the start, to the end",
+    "keys.change": "`hel help config` says how to give an action other keys.",
     "help.title": "Help",
     "help.intro": "Write a message and press Enter. Typing while the model works queues a message.\n"
     "Servers, their stderr and the tools they offer are at the right.",

@@ -14,7 +14,7 @@ STRINGS: dict[str, str] = {
     "where.continue": "“계속할까요?” 창",
     "where.leftovers": "남은 서버",
     "action.app.palette": "명령 팔레트",
-    "action.app.keys": "모든 키",
+    "action.app.keys": "모든 키, 창 안에서는 그 창의 키",
     "action.app.servers": "서버: 살펴야 할 것",
     "action.app.waiting": "기다리는 결정 열기",
     "action.app.tools": "도구",

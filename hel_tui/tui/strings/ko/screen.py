@@ -84,6 +84,13 @@ STRINGS: dict[str, str] = {
     "closing.kill": "바로 끝내기",
     "sheet.close": "닫기",
     "keys.title": "키",
+    "keys.dialogs": "모든 창",
+    "keys.fields": "다음/이전 항목",
+    "keys.mark": "다른 선택지로",
+    "keys.marked": "표시된 선택지",
+    "keys.scroll": "스크롤",
+    "keys.ends": "처음으로, 끝으로",
+    "keys.change": "키를 바꾸는 방법은 `hel help config`에 있습니다.",
     "help.title": "도움말",
     "help.intro": "메시지를 쓰고 Enter를 누르세요. 모델이 일하는 동안 쓴 메시지는 대기합니다.\n"
     "오른쪽에 서버와 그 stderr, 도구가 있습니다.",
