@@ -15,6 +15,8 @@ from hel_tui.core.values import dataclass
 from hel_tui.tui.strings import t
 
 LOGIN_STEPS = 100
+UPDATES_TOGETHER = 5.0
+"""Seconds in which changes of one resource share a line."""
 MOST_UPDATED = 1_000
 """Changed resources that are remembered as not looked at."""
 
@@ -78,6 +80,17 @@ Item = UserItem | AnswerItem | CallItem | NoticeItem
 
 
 @dataclass(slots=True)
+class Updated:
+    """How a watched resource changed lately."""
+
+    note: str
+    """Key of the notice that says so."""
+    since: float
+    """time.monotonic() of the first change that the notice tells of."""
+    count: int = 1
+
+
+@dataclass(slots=True)
 class ViewState:
     session_id: str = ""
     project: str = ""
@@ -104,8 +117,8 @@ class ViewState:
     """What joins the next message."""
     logins: dict[str, list[p.LoginStep]] = field(default_factory=dict)
     """The steps of the latest login at each server, the newest `LOGIN_STEPS` of them."""
-    updated: set[tuple[str, str]] = field(default_factory=set)
-    """(server, uri) of watched resources that changed and were not looked at since."""
+    updated: dict[tuple[str, str], Updated] = field(default_factory=dict)
+    """By (server, uri): watched resources that changed and were not looked at since."""
     listed: int = 0
     """How often lists of resources came in; grows with each."""
 
@@ -281,13 +294,11 @@ def _apply_asked(state: ViewState, changes: Changes, event: p.Event) -> None:
         case p.PromptsChanged():
             changes.prompts = True
         case p.ResourceRead():
-            state.updated.discard((event.server, event.uri))
+            state.updated.pop((event.server, event.uri), None)
             changes.read.append(event)
             changes.resources = True
         case p.ResourceUpdated():
-            if (event.server, event.uri) not in state.updated and len(state.updated) < MOST_UPDATED:
-                state.updated.add((event.server, event.uri))
-                _note(state, changes, "info", t("resources.updated", uri=event.uri[:200]), event.server)
+            _resource_updated(state, changes, event)
             changes.resources = True
         case p.AttachmentsChanged():
             state.attachments = event.attachments
@@ -298,6 +309,21 @@ def _apply_asked(state: ViewState, changes: Changes, event: p.Event) -> None:
             _login_step(state, changes, event)
         case _:
             _apply_session(state, changes, event)
+
+
+def _resource_updated(state: ViewState, changes: Changes, event: p.ResourceUpdated) -> None:
+    """Say each change; those that come fast are counted in the line of the first."""
+    where, now = (event.server, event.uri), time.monotonic()
+    uri = event.uri[:200]
+    known = state.updated.get(where)
+    note = state.by_key.get(known.note) if known is not None else None
+    if known is not None and isinstance(note, NoticeItem) and now - known.since < UPDATES_TOGETHER:
+        known.count += 1
+        note.text = t("resources.updated_times", uri=uri, n=known.count)
+        changes.items.add(note.key)
+    elif known is not None or len(state.updated) < MOST_UPDATED:
+        _note(state, changes, "info", t("resources.updated", uri=uri), event.server)
+        state.updated[where] = Updated(state.items[-1].key, now)
 
 
 def _login_step(state: ViewState, changes: Changes, event: p.LoginStep) -> None:

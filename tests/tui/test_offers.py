@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
 from hel_tui.core import protocol as p
 from hel_tui.tui.dialogs.arguments import ArgumentsDialog
 from hel_tui.tui.screens.resources import ResourcesScreen, ViewerScreen
+from hel_tui.tui.state import UPDATES_TOGETHER
 from tests.tui import scenes
-from tests.tui.driving import Driver, opened
+from tests.tui.driving import Clock, Driver, opened
 from tests.tui.fake_core import FakeCore
 from tests.tui.screen_text import screen_text
 
@@ -178,18 +180,39 @@ async def test_what_a_server_cannot_tell_of_is_not_watched():
         assert d.core.sent(p.WatchResource) == []
 
 
-async def test_an_update_is_told_once_until_it_is_looked_at():
+async def test_each_change_of_a_watched_resource_is_told_and_a_burst_in_one_line(monkeypatch):
+    clock = Clock()
+    monkeypatch.setattr("hel_tui.tui.state.time", SimpleNamespace(monotonic=clock, time=clock))
     updated = p.ResourceUpdated(*GUIDE)
     async with opened(core()) as d:
-        await d.put(updated, updated, updated)
+        await d.put(updated)
         await d.until(lambda: "changed on the server: note://guide.md" in screen_text(d.app))
+        await d.put(updated, updated)
+        await d.until(lambda: "changed 3 times on the server: note://guide.md" in screen_text(d.app))
         assert len(d.app.bridge.state.items) == 1
+        clock.now += UPDATES_TOGETHER
+        await d.put(updated, p.ResourceUpdated("notes", "note://schema.json"))
+        await d.until(lambda: "changed on the server: note://schema.json" in screen_text(d.app))
+        assert screen_text(d.app).count("changed on the server: note://guide.md") == 1
+        assert len(d.app.bridge.state.items) == 3
+
+
+async def test_a_change_after_the_conversation_was_emptied_is_told_anew():
+    async with opened(core(p.ResourceUpdated(*GUIDE), p.Cleared("s2"))) as d:
+        await d.put(p.ResourceUpdated(*GUIDE))
+        await d.until(lambda: "changed on the server: note://guide.md" in screen_text(d.app))
+
+
+async def test_a_changed_resource_is_marked_until_it_is_looked_at():
+    async with opened(core()) as d:
+        await d.put(p.ResourceUpdated(*GUIDE))
         await open_resources(d)
         assert "changed" in screen_text(d.app, d.app.screen.list)
         await d.put(p.ResourceRead(*GUIDE))
         await d.until(lambda: "changed" not in screen_text(d.app, d.app.screen.list))
-        await d.put(updated)
-        await d.until(lambda: len(d.app.bridge.state.items) == 2)
+        await d.put(p.ResourceUpdated(*GUIDE))
+        await d.until(lambda: "changed" in screen_text(d.app, d.app.screen.list))
+        assert len(d.app.bridge.state.items) == 2
 
 
 async def test_the_list_is_filtered_and_esc_clears_before_it_closes():

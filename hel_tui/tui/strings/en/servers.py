@@ -70,6 +70,7 @@ STRINGS: dict[str, str] = {
     "resources.changed": "changed",
     "resources.attached": "attached",
     "resources.updated": "changed on the server: {uri}",
+    "resources.updated_times": "changed {n} times on the server: {uri}",
     "resources.fill_in": "Fill in {name}",
     "resources.not_watchable": "This server tells no updates of single resources.",
     "resources.template_first": "A template is filled in first: Enter attaches the result, {key} shows it.",

@@ -69,6 +69,7 @@ STRINGS: dict[str, str] = {
     "resources.changed": "바뀜",
     "resources.attached": "붙임",
     "resources.updated": "서버에서 바뀌었습니다: {uri}",
+    "resources.updated_times": "서버에서 {n}번 바뀌었습니다: {uri}",
     "resources.fill_in": "{name} 채우기",
     "resources.not_watchable": "이 서버는 리소스가 바뀐 것을 알려 주지 않습니다.",
     "resources.template_first": "틀은 먼저 채워야 합니다. Enter는 붙이고, {key}는 내용을 봅니다.",
