@@ -26,6 +26,16 @@ _RULES: dict[str, tuple[str, str, str]] = {
 """Per operator: what stands first, what stands between, and which characters stay beside the unreserved."""
 
 
+def needed(template: str) -> frozenset[str]:
+    """The variables without which `template` gives no address: `{x}` and `{+x}`; a query may lack some."""
+    return frozenset(
+        (match[1] if (match := _VARIABLE.fullmatch(spec.strip())) else spec.strip())
+        for operator, names in _EXPRESSION.findall(template)
+        if operator in ("", "+")
+        for spec in names.split(",")
+    )
+
+
 def expand(template: str, values: Mapping[str, str]) -> str:
     """`template` with its variables filled in; those without a value are left out with what names them."""
 

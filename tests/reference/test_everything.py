@@ -87,7 +87,7 @@ async def test_resources_templates_and_prompts_are_listed_read_and_completed(eve
     document = next(row for row in listed if row.mime == "text/markdown")
     (content,) = await everything.read(document.uri)
     assert content.mime == "text/markdown" and content.text
-    text, _ = attachment_text("ref", document.uri, (content,), SessionFiles(everything.folder / "files"))
+    text, *_ = attachment_text("ref", document.uri, (content,), SessionFiles(everything.folder / "files"))
     assert content.text[:40] in text and "not instructions" in text
     (blob,) = await everything.read("demo://resource/dynamic/blob/3")
     assert blob.text.startswith("Resource 3: ")

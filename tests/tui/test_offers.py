@@ -280,6 +280,32 @@ async def test_attachments_stand_above_the_prompt_and_a_key_takes_out_the_last()
         await d.until(lambda: "Guide" not in screen_text(d.app))
 
 
+async def test_the_chip_of_a_large_resource_says_that_only_a_part_goes_along():
+    async with opened(core()) as d:
+        await d.put(p.AttachmentsChanged((replace(attachment(), size=4_200_000, in_part=True),)))
+        await d.until(lambda: "notes: Guide 4.2 MB, only a part goes along ~540t" in screen_text(d.app))
+
+
+async def test_a_template_says_which_variables_it_needs_and_waits_for_them():
+    made = core()
+    made.resource_rows = (
+        p.ResourceRow("notes", "log://{host}{?day}", "Log", "", "", 0, True, ("host", "day")),
+    )
+    async with opened(made) as d:
+        await d.press("f5", after=1)
+        await d.put(p.ResourcesChanged(1))
+        await d.until(lambda: "template" in screen_text(d.app))
+        await d.press("enter", after=1)
+        await d.until(lambda: "host  needed" in screen_text(d.app))
+        assert "day  optional" in screen_text(d.app)
+        await d.press("ctrl+s", after=1)
+        await d.until(lambda: "This is needed." in screen_text(d.app))
+        await d.type("a")
+        await d.press("ctrl+s", after=1)
+        await d.until(lambda: d.core.sent(p.Attach))
+        assert d.core.sent(p.Attach) == [p.Attach("notes", "log://a")]
+
+
 async def test_a_click_on_a_chip_takes_it_out():
     async with opened(core()) as d:
         await d.put(p.AttachmentsChanged((attachment(), attachment(uri="note://b", name="Other"))))

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hel_tui.tui.uri_template import expand
+from hel_tui.tui.uri_template import expand, needed
 
 VALUES = {
     "var": "value",
@@ -58,3 +58,9 @@ def test_what_is_encoded_already_stays_so_where_reserved_characters_do():
 @given(template=st.text(max_size=40), value=st.text(max_size=20))
 def test_any_template_is_expanded(template, value):
     assert isinstance(expand(template + "{v:2}", {"v": value}), str)
+
+
+def test_only_what_stands_in_the_address_itself_is_needed() -> None:
+    assert needed("db://{table}/{+path}{/sub}{.ext}{;par}{#part}{?q,lang}{&more}") == {"table", "path"}
+    assert needed("x://{a,b:3}{c*}") == {"a", "b", "c"}
+    assert needed("x://plain") == frozenset()

@@ -54,8 +54,9 @@ def _text(uri: str, mime: str, text: str) -> ResourceContent:
 
 def attachment_text(
     server: str, uri: str, contents: tuple[ResourceContent, ...], files: ResultFiles
-) -> tuple[str, tuple[Image, ...]]:
-    """Return what joins a message of the person: the resource inside its envelope, and its images.
+) -> tuple[str, tuple[Image, ...], bool]:
+    """Return what joins a message of the person: the resource inside its envelope, its images, and whether
+    text of it is left out.
 
     Text above the limit of a result is saved and shown in part.
     """
@@ -71,7 +72,8 @@ def attachment_text(
         if content.measure and (image := _image(Path(content.saved))) is not None:
             images.append(image)
     text = for_model("\n".join(parts)) or EMPTY
-    return resource_envelope(server, uri, files.spill(text, hint=uri).text), tuple(images)
+    spilled = files.spill(text, hint=uri)
+    return resource_envelope(server, uri, spilled.text), tuple(images), spilled.text != text
 
 
 def _image(path: Path) -> Image | None:

@@ -125,6 +125,8 @@ class Attachment:
     """Bytes of the content."""
     tokens: int
     """Estimated cost in the next request."""
+    in_part: bool = False
+    """It is too long for a message: only its head and its tail go along."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -143,11 +143,11 @@ class Offerings:
             return f"{server}:{uri} was not attached: the server gave no content."
         files = self._files()
 
-        def joining() -> tuple[str, tuple[Image, ...]]:
-            text, images = attachment_text(server, uri, contents, files)
-            return self._hide(text), images
+        def joining() -> tuple[str, tuple[Image, ...], bool]:
+            text, images, in_part = attachment_text(server, uri, contents, files)
+            return self._hide(text), images, in_part
 
-        text, images = await in_thread(joining, "hel-resource")
+        text, images, in_part = await in_thread(joining, "hel-resource")
         row = next(
             (one for one in self._host.shelf.resources() if (one.server, one.uri) == (server, uri)), None
         )
@@ -158,6 +158,7 @@ class Offerings:
             contents[0].mime,
             sum(one.size for one in contents),
             estimate_tokens(text) + IMAGE_TOKENS * len(images),
+            in_part,
         )
         self._attached[server, uri] = _Attached(shown, text, images)
         self._tell()

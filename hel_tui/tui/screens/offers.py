@@ -152,7 +152,10 @@ class Offers:
         if not row.template:
             then(row.uri)
             return
-        fields = tuple(p.FormField(name, "text", completes=True) for name in row.variables)
+        needed = uri_template.needed(row.uri)
+        fields = tuple(
+            p.FormField(name, "text", required=name in needed, completes=True) for name in row.variables
+        )
         title = t("resources.fill_in", name=clean(row.name or row.uri, newlines=False))
         about = f"{row.uri}\n{row.description}".strip()
         source = ("template", row.server, row.uri)

@@ -169,7 +169,8 @@ class AttachmentBar(Bar):
 
 def _chip(one: p.Attachment) -> str:
     name = one_line(f"{one.server}: {one.name or one.uri}", 40)
-    return t("attachments.chip", name=name, size=size_text(one.size), tokens=one.tokens)
+    chip = "attachments.chip_part" if one.in_part else "attachments.chip"
+    return t(chip, name=name, size=size_text(one.size), tokens=one.tokens)
 
 
 def question_text(question: p.Question) -> str:

@@ -84,6 +84,7 @@ STRINGS: dict[str, str] = {
     "resource.binary": "{kind} {size}",
     "resource.saved": "saved: {path}",
     "attachments.chip": "{name} {size} ~{tokens}t",
+    "attachments.chip_part": "{name} {size}, only a part goes along ~{tokens}t",
     "attachments.remove": "{key} takes out the last",
     "prompts.title": "Prompts of servers",
     "prompts.none": "No server offers prompts.",

@@ -83,6 +83,7 @@ STRINGS: dict[str, str] = {
     "resource.binary": "{kind} {size}",
     "resource.saved": "저장됨: {path}",
     "attachments.chip": "{name} {size} ~{tokens}t",
+    "attachments.chip_part": "{name} {size}, 일부만 보냄 ~{tokens}t",
     "attachments.remove": "{key} 마지막 것 빼기",
     "prompts.title": "서버의 프롬프트",
     "prompts.none": "프롬프트를 제공하는 서버가 없습니다.",
