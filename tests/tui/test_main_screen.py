@@ -580,11 +580,9 @@ async def test_tab_goes_into_the_folded_column_through_it_and_out_again():
         ]
 
 
-async def test_the_folded_column_shows_how_names_begin_and_the_bottom_line_keeps_the_keys():
+async def test_on_a_narrow_screen_the_bottom_line_keeps_the_key_that_leads_to_the_others():
     async with opened(scenes.busy_core(), size=(80, 24)) as d:
-        text = screen_text(d.app)
-        assert "✗ weat" in text
-        assert "F1 keys" in text.splitlines()[-1]
+        assert "F1 keys" in screen_text(d.app).splitlines()[-1]
 
 
 async def palette_finds(d, query: str) -> list[str]:
@@ -665,3 +663,52 @@ async def test_copying_the_log_says_how_many_lines_and_whether_that_is_sure(monk
         await d.press("c", after=0.5)
         await d.until(lambda: [n.message for n in d.app._notifications] == [said])
         assert d.app.clipboard.count("\n") == 2
+
+
+@pytest.mark.parametrize(
+    ("blank", "typed", "arguments"),
+    [
+        ('{"service": "", "count": 0}', "api", '{"service": "api", "count": 0}'),
+        ("{}", '"a": 1', '{"a": 1}'),
+    ],
+)
+async def test_a_call_by_hand_begins_with_what_the_tool_requires(blank, typed, arguments):
+    core = scenes.busy_core()
+    core.rows = (
+        p.ToolRow("inventory", "lookup_port", "mcp__inventory__lookup_port", "", 9, True, "", blank),
+    )
+    async with opened(core) as d:
+        await d.press("f4", "n", after=1)
+        await d.until(lambda: d.app.focused is d.app.main.prompt)
+        await d.type(typed)
+        await d.press("enter", after=1)
+        await d.until(lambda: d.core.sent(p.CallTool))
+        assert d.core.sent(p.CallTool) == [p.CallTool("inventory.lookup_port", arguments)]
+
+
+@pytest.mark.parametrize(
+    ("rows", "shown"),
+    [
+        ((), "/call SERVER.TOOL {}"),
+        ((p.ToolRow("ev", "echo", "mcp__ev__echo", "", 9, False, "", '{"message": ""}'),), "/call ev.echo {"),
+        ((p.ToolRow("ev", "echo", "", "", 9, False, "no schema"),), "/call SERVER.TOOL {}"),
+    ],
+)
+async def test_the_workbench_shows_a_call_that_there_is(rows, shown):
+    core = FakeCore()
+    core.put(p.SessionStarted("s", "/srv/x", "confirm", "1"), p.ModelChanged("", ""))
+    core.put(p.ServerChanged("ev", "ready", tools=1))
+    async with opened(core) as d:
+        core.rows = rows
+        await d.put(p.ToolsChanged(1, 0, len(rows), 0))
+        await d.until(lambda: shown in screen_text(d.app))
+
+
+@pytest.mark.parametrize("width", [80, 99])
+async def test_between_80_and_100_columns_servers_are_glyphs_in_four_cells(width):
+    async with opened(scenes.busy_core(), size=(width, 30)) as d:
+        side = d.app.main.side
+        assert side.mode == "icons" and side.size.width == 4
+        text = screen_text(d.app, side)
+        assert "✗" in text and "●" in text
+        assert not any(letter.isalpha() for letter in text)

@@ -14,6 +14,7 @@ from fnmatch import fnmatchcase
 from typing import Literal
 
 from hel_tui.core.mcp.binary import ResultFiles
+from hel_tui.core.mcp.blank import blank_arguments
 from hel_tui.core.mcp.entries import ServerEntry
 from hel_tui.core.mcp.listing import Listing, ToolSpec
 from hel_tui.core.mcp.naming import public_name
@@ -60,6 +61,7 @@ class _Listed:
     tokens: int
     reason: str
     tool: McpTool | None
+    blank: str
 
 
 class Catalogue:
@@ -122,7 +124,8 @@ class Catalogue:
                     identity=identity,
                 )
                 tokens = _tokens(public, spec)
-            listed.append(_Listed(spec, public, tokens, reason, tool))
+            blank = blank_arguments(spec.parameters) if tool is not None else "{}"
+            listed.append(_Listed(spec, public, tokens, reason, tool, blank))
         return tuple(sorted(listed, key=lambda one: (one.spec.raw, one.reason)))
 
     def _changed(self) -> None:
@@ -144,6 +147,7 @@ class Catalogue:
                 tokens=one.tokens,
                 loaded=one.tool is not None and one.public in self._loaded,
                 reason=one.reason,
+                blank=one.blank,
             )
             for server, listed in sorted(self._servers.items())
             for one in listed

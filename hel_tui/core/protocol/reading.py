@@ -52,6 +52,8 @@ class ToolRow:
     loaded: bool
     reason: str = ""
     """Why it is not offered to the model; empty when it is."""
+    blank: str = "{}"
+    """JSON of the arguments it requires, with an empty value of its type each: for a call by hand."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, get_args
 
 from hel_tui.core import protocol as p
 from hel_tui.tui import keymap, slash
-from hel_tui.tui.safe import clean
+from hel_tui.tui.safe import clean, is_clean
 from hel_tui.tui.screens import sheets
 from hel_tui.tui.screens.text import TextScreen
 from hel_tui.tui.state import AnswerItem, CallItem
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from hel_tui.tui.screens.main import MainScreen
 
 LOG_LEVELS: tuple[p.LogLevel, ...] = get_args(p.LogLevel)
+SHORT_CALL = 50
+"""Characters of a call that is shown as an example."""
 QUIT_WITHIN = 2.0
 """Seconds in which a second Ctrl+C quits."""
 
@@ -261,6 +263,15 @@ class Commands:
         self.screen.prompt.write(f"/call {target} {arguments}")
         self.screen.set_focus(self.screen.prompt)
 
+    def begin_call(self, tool: p.ToolRow) -> None:
+        """Put a call with what the tool requires into the prompt, the cursor where filling in begins."""
+        prompt = self.screen.prompt
+        prompt.write(f"/call {tool.server}.{tool.raw} {tool.blank}")
+        empty = tool.blank.find('""')
+        place = empty + 1 if empty >= 0 else len(tool.blank) - 1
+        prompt.move_cursor_relative(columns=place - len(tool.blank))
+        self.screen.set_focus(prompt)
+
     def toggle(self, tool: p.ToolRow) -> None:
         """Load or unload; one that is not offered says why."""
         if tool.reason:
@@ -321,14 +332,21 @@ class Commands:
 
     # ------------------------------------------------------------------ hints
 
+    def _a_call(self) -> str:
+        """A call by hand that works here, as far as it is short; else how one is written."""
+        calls = (
+            f"{tool.server}.{tool.raw} {tool.blank}"
+            for tool in self.hel.core.tools()
+            if tool.public and not tool.reason and " " not in tool.raw
+        )
+        return next((call for call in calls if len(call) <= SHORT_CALL and is_clean(call)), "SERVER.TOOL {}")
+
     def hints(self) -> list[str]:
         """What the empty conversation says: how to begin with what is there."""
         view = self.screen.view
         if not view.model.label:
             note = clean(view.model.note, newlines=False)
-            server = next((s.name for s in view.servers.values() if s.phase == "ready"), "")
-            call = t("hints.call", server=clean(server, newlines=False)) if server else ""
-            how = call if view.servers else t("hints.servers")
+            how = t("hints.call", call=self._a_call()) if view.servers else t("hints.servers")
             return [t("hints.workbench"), *([note] if note else []), t("hints.no_model"), "", how]
         lines = [t("hints.ask")]
         if view.model.is_demo:

@@ -54,6 +54,7 @@ class MainScreen(MainLayout):
         """Hand a frame's changes to the parts."""
         if changes.header or changes.servers:
             self.header.refresh()
+        if changes.header or changes.servers or changes.tools:
             self.refresh_hints()
         if changes.items or changes.cleared:
             self.conversation.sync(self.view.items, changes.items, cleared=changes.cleared)
@@ -173,9 +174,7 @@ class MainScreen(MainLayout):
 
     @on(ToolsPane.CallWanted)
     def _tool_call(self, event: ToolsPane.CallWanted) -> None:
-        self.prompt.write(f"/call {event.tool.server}.{event.tool.raw} {{}}")
-        self.prompt.move_cursor_relative(columns=-1)
-        self.set_focus(self.prompt)
+        self.commands.begin_call(event.tool)
 
     # -------------------------------------------------------------- actions
 

@@ -109,7 +109,7 @@ class ServersPane(RowList):
         super().__init__(id="servers")
         self.servers: list[p.ServerChanged] = []
         self.icons = False
-        """Only glyphs and the first letters of names, for narrow screens."""
+        """Only glyphs, for narrow screens."""
 
     def update(self, servers: dict[str, p.ServerChanged]) -> None:
         """Show these servers."""
@@ -129,11 +129,7 @@ class ServersPane(RowList):
         if self.icons:
             if y >= len(self.servers):
                 return ()
-            server = self.servers[y]
-            name = clean(server.name, newlines=False)[: max(self.columns, 0)]
-            while cell_len(name) > max(self.columns - 4, 0):
-                name = name[:-1]
-            return [self.rows[y].parts[0], (name, "muted" if server.phase == "off" else "")]
+            return self.rows[y].parts[:1]
         return super().line_at(y)
 
     def attention(self) -> str:

@@ -25,8 +25,8 @@ from hel_tui.tui.widgets.tools import ToolsPane
 
 Mode = Literal["wide", "icons", "none", "overlay"]
 ICONS_BELOW, NONE_BELOW = 100, 80
-RAIL = 8
-"""Cells of the folded column: a glyph and the first letters of a name."""
+RAIL = 4
+"""Cells of the folded column: a glyph, and room around it."""
 
 
 def side_mode(width: int, hidden: bool, overlay: bool) -> Mode:

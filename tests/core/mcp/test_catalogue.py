@@ -203,3 +203,9 @@ def test_what_a_model_is_told_of_a_tool_holds_nothing_a_person_would_not_see(cat
         "properties": {"description": {"description": "bold", "enum": ["a\u200bb"]}},
     }
     assert any("invisible" in warning for warning in tool.warnings)
+
+
+def test_a_row_knows_how_a_call_by_hand_begins(catalogue: Catalogue) -> None:
+    schema = {"type": "object", "properties": {"q": {"type": "string"}}, "required": ["q"]}
+    put(catalogue, "srv", ToolSpec("find", "finds", schema, {}), spec("now"))
+    assert [row.blank for row in catalogue.rows()] == ['{"q": ""}', "{}"]

@@ -47,7 +47,7 @@ STRINGS: dict[str, str] = {
     "hints.workbench": "No model, so this is a workbench: servers, logs and tools work.",
     "hints.servers": "No servers either: they go into .hel/mcp.json; `hel help servers` says how.",
     "hints.no_model": "Choose one here: /model PROVIDER/NAME",
-    "hints.call": "Call a tool by hand: /call {server}.tool {{}}",
+    "hints.call": "Call a tool by hand: /call {call}",
     "slash.help": "what there is",
     "slash.model": "show or switch the model",
     "slash.access": "access level: read-only, confirm, auto",

@@ -44,7 +44,7 @@ STRINGS: dict[str, str] = {
     "hints.workbench": "모델이 없으니 작업대로 씁니다. 서버, 로그, 도구는 모두 작동합니다.",
     "hints.servers": "서버도 없습니다. .hel/mcp.json에 적습니다. 방법은 `hel help servers`에 있습니다.",
     "hints.no_model": "여기서 고르기: /model PROVIDER/NAME",
-    "hints.call": "도구 직접 호출: /call {server}.tool {{}}",
+    "hints.call": "도구 직접 호출: /call {call}",
     "slash.help": "무엇이 있는지",
     "slash.model": "모델 보기 또는 바꾸기",
     "slash.access": "권한 수준: read-only, confirm, auto",
