@@ -27,6 +27,7 @@ from hel_tui.core.context.prompt import system_prompt
 from hel_tui.core.mcp.clock import Clock
 from hel_tui.core.mcp.naming import public_name
 from hel_tui.core.mcp.sleep import watch_sleep
+from hel_tui.core.models.types import ChatModel
 from hel_tui.core.options import Options
 from hel_tui.core.session.leftovers import offer_leftovers
 from hel_tui.core.session.offerings import Message
@@ -285,22 +286,32 @@ class Session:
 
         `put_back` is called when nothing is sent.
         """
-        await self._has_model.wait()
-        model = self._parts.model.current
-        if model is None:
+        try:
+            model, message = await self._to_send(fetch)
+        except asyncio.CancelledError:
             put_back()
-            return Ending("failed", self._parts.model.note or NO_MODEL)
-        if self._options.mcp:
-            await self._parts.servers.settled(self._options.server_wait)
-        message = await fetch()
-        if isinstance(message, str):
+            raise
+        if model is None or isinstance(message, str):
             put_back()
-            return Ending("failed", f"{message} Nothing was sent.")
+            return Ending("failed", str(message))
         if message.shown:
             self._emit(p.PromptSent(turn, message.shown))
         return await self._parts.agent.turn(
             turn, message.text, model, images=message.images, before=message.before
         )
+
+    async def _to_send(
+        self, fetch: Callable[[], Awaitable[Message | str]]
+    ) -> tuple[ChatModel | None, Message | str]:
+        """The model and what it is to be told, once servers are there; a sentence when there is nothing."""
+        await self._has_model.wait()
+        model = self._parts.model.current
+        if model is None:
+            return None, self._parts.model.note or NO_MODEL
+        if self._options.mcp:
+            await self._parts.servers.settled(self._options.server_wait)
+        message = await fetch()
+        return model, f"{message} Nothing was sent." if isinstance(message, str) else message
 
     async def _by_hand(self, turn: int, target: str, arguments: str) -> Ending:
         if problem := await self._not_yet(target):

@@ -243,3 +243,17 @@ def test_a_known_secret_in_a_resource_does_not_reach_the_model(
         driver.ask("what does it say?")
     assert "# Guide" in user(model.requests[0])
     assert "Use it." not in user(model.requests[0])
+
+
+def test_what_was_attached_to_a_message_that_was_interrupted_before_it_went_is_attached_again(
+    play: Open,
+) -> None:
+    servers = {"fix": "offers:offers", "slow": {"mode": "life:slow-start", "env": {"DELAY": "60"}}}
+    with play(servers=servers) as driver:
+        driver.phase("fix", "ready")
+        attach(driver, GUIDE)
+        driver.send(p.Submit("never sent"))
+        driver.wait(lambda _events: attachments(driver) == ())
+        driver.send(p.Interrupt())
+        assert driver.turn_end(0).reason == "interrupted"
+        driver.wait(lambda _events: [one.uri for one in attachments(driver)] == [GUIDE])
