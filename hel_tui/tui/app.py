@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path, PurePath
+from types import FrameType
 
 from textual import events
 from textual.app import App
@@ -24,7 +25,7 @@ from hel_tui.tui import crash, keymap, looks, strings, themes
 from hel_tui.tui.bridge import Bridge, Core
 from hel_tui.tui.dialogs.base import Dialog
 from hel_tui.tui.dialogs.desk import Desk
-from hel_tui.tui.guard import quiet_terminal
+from hel_tui.tui.guard import end_by, quiet_terminal
 from hel_tui.tui.history import History
 from hel_tui.tui.places import Places
 from hel_tui.tui.safe import clean
@@ -37,6 +38,8 @@ from hel_tui.tui.strings import t
 FRAME = 1 / 30
 CLOSE_WITHIN = 12.0
 """Seconds the core may take to close its servers before it is killed."""
+SIGNAL_TIME = 12.0
+"""Seconds after a signal at which the process ends in any case; an orderly end takes up to ten."""
 FEW_MODULES = 20
 COLLECT = (2_000, 10, 30)
 """Objects before a collection, and how many of those before a larger one: rarer than Python's own, since a
@@ -129,9 +132,15 @@ class HelApp(App[int]):
         if self.is_headless:
             return
         loop = asyncio.get_running_loop()
+
+        def hear(number: int, _frame: FrameType | None) -> None:
+            # Not by way of the loop alone: it may be stuck at a terminal that is gone.
+            end_by(SIGNAL_TIME, 128 + number, self.core.kill)
+            loop.call_soon_threadsafe(self._on_signal, 128 + number)
+
         for number in (signal.SIGTERM, signal.SIGHUP):
-            with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
-                loop.add_signal_handler(number, self._on_signal, 128 + number)
+            with contextlib.suppress(ValueError):  # not the main thread
+                signal.signal(number, hear)
 
     def _on_signal(self, code: int) -> None:
         self._return_code = code

@@ -14,6 +14,7 @@ def is_web(url: str) -> bool:
     """Whether `url` is one that may be handed to a browser: http or https, with a host, all of it visible."""
     try:
         parts = urlsplit(url)
-        return parts.scheme.lower() in ("http", "https") and bool(parts.hostname) and is_clean(url)
+        has_place = parts.scheme.lower() in ("http", "https") and bool(parts.hostname)
+        return has_place and is_clean(url) and "\\" not in url
     except ValueError:
         return False

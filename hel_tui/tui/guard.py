@@ -9,7 +9,24 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
+
+
+def end_by(seconds: float, status: int, before: Callable[[], None]) -> None:
+    """End this process after so many seconds if it has not ended by itself; `before` is called then.
+
+    For signals: the terminal may be gone, and whatever still writes to it may wait for ever.
+    """
+
+    def end() -> None:
+        with contextlib.suppress(Exception):
+            before()
+        os._exit(status)
+
+    timer = threading.Timer(seconds, end)
+    timer.daemon = True
+    timer.start()
 
 
 @contextlib.contextmanager

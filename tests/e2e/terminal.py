@@ -53,7 +53,7 @@ class Terminal:
             env={**env, "TERM": "xterm-256color", "COLORTERM": "truecolor"},
             cwd=cwd,
             start_new_session=True,
-            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+            preexec_fn=_own_terminal,
         )
 
     def __enter__(self) -> Terminal:
@@ -184,3 +184,9 @@ KEYS = {
     "ctrl+t": "\x14",
     "space": " ",
 }
+
+
+def _own_terminal() -> None:
+    """In the new process: take the terminal, and hear Ctrl+C although a shell's background job would not."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)

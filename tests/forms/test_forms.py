@@ -337,3 +337,8 @@ def test_what_is_only_read_is_cut_and_what_would_be_sent_back_is_not() -> None:
 def test_all_countries_can_be_chosen_from() -> None:
     countries = [{"const": f"C{n}", "title": f"The Republic of Number {n}"} for n in range(249)]
     assert len(field({"type": "string", "oneOf": countries}).options) == 249
+
+
+@pytest.mark.parametrize("pattern", ["(?x)(a+) +$", "(?x)(a+)#\n+$", "(?x:(a+) +$)", "(?i)(a|aa) *$"])
+def test_a_pattern_that_sets_flags_is_left_to_the_server(pattern: str) -> None:
+    assert matches(pattern, "a" * 40 + "!")

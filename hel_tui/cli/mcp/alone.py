@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from hel_tui.cli.common import Exit
 from hel_tui.core.mcp.asking import Ask, nobody
@@ -35,6 +37,8 @@ class Alone:
     """A host with one server."""
 
     host: Host
+    hide: Callable[[str], str]
+    """Takes the secrets that are known out of what is printed."""
     moved: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def come_to_rest(self) -> ServerChanged:
@@ -75,11 +79,12 @@ async def alone(
             places.state,
             heard,
             mask=hide,
+            known=hide.known,
             hide=hide.add,
             ask=ask,
             answerable=answerable,
         )
-        one = Alone(host)
+        one = Alone(host, hide.known)
         try:
             host.start([entry])
             yield one
@@ -99,7 +104,26 @@ def approved(name: str, configuration: Configuration, review: Review[ServerEntry
     if entry not in review.trusted:
         sorry(f"{entry.name} is not approved for this project: hel mcp trust")
         return Exit.REFUSED
+    for changed, files in review.program_changes:
+        if changed == name:
+            sorry(f"{name} runs files that changed since you last looked: {', '.join(files)}")
     return entry
+
+
+def run_in_order(work: Coroutine[Any, Any, int]) -> int:
+    """Run a command; Ctrl+C, SIGTERM and SIGHUP end its server, and a renewal of tokens, in order."""
+
+    async def main() -> int:
+        task = asyncio.current_task()
+        assert task is not None
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            asyncio.get_running_loop().add_signal_handler(number, task.cancel)
+        return await work
+
+    try:
+        return asyncio.run(main())
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        return Exit.INTERRUPTED
 
 
 def sorry(sentence: str) -> int:

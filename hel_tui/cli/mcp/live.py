@@ -6,7 +6,6 @@ Typing the call is its approval; trust is needed all the same. Not here: the hos
 from __future__ import annotations
 
 import argparse
-import asyncio
 import json
 import shutil
 import sys
@@ -18,13 +17,12 @@ from typing import Any
 
 from hel_tui.cli.common import Exit
 from hel_tui.cli.failure import failure_lines
-from hel_tui.cli.mcp.alone import UP, alone, approved, sorry
+from hel_tui.cli.mcp.alone import UP, Alone, alone, approved, run_in_order, sorry
 from hel_tui.cli.mcp.filling import fill_in, is_there
 from hel_tui.core.agent.arguments import parse_arguments
 from hel_tui.core.mcp.config import Configuration
 from hel_tui.core.mcp.entries import ServerEntry
 from hel_tui.core.mcp.faults import CallFault
-from hel_tui.core.mcp.host import Host
 from hel_tui.core.mcp.large import JsonText
 from hel_tui.core.mcp.results import to_outcome
 from hel_tui.core.permissions.trust import Review
@@ -47,14 +45,11 @@ def use(
     if isinstance(entry, int):
         return entry
     do = _tools if args.command == "tools" else _call
-    try:
-        return asyncio.run(_with_server(entry, project, places, lambda host: do(host, args)))
-    except KeyboardInterrupt:
-        return Exit.INTERRUPTED
+    return run_in_order(_with_server(entry, project, places, lambda server: do(server, args)))
 
 
 async def _with_server(
-    entry: ServerEntry, project: Path, places: Places, do: Callable[[Host], Awaitable[int]]
+    entry: ServerEntry, project: Path, places: Places, do: Callable[[Alone], Awaitable[int]]
 ) -> int:
     entry = replace(entry, reconnect=False)
     async with alone(entry, project, places, _note, fill_in, answerable=is_there()) as server:
@@ -65,7 +60,7 @@ async def _with_server(
             for line in failure_lines(failure) if failure is not None else ():
                 sys.stderr.write(f"{printable(line)}\n")
             return Exit.FAILED
-        return await do(server.host)
+        return await do(server)
 
 
 def _note(event: Event) -> None:
@@ -74,7 +69,8 @@ def _note(event: Event) -> None:
         sorry(f"{event.source}: {event.text}" if event.source else event.text)
 
 
-async def _tools(host: Host, args: argparse.Namespace) -> int:
+async def _tools(server: Alone, args: argparse.Namespace) -> int:
+    host = server.host
     rows = host.catalogue.rows()
     if not args.json:
         for row in rows:
@@ -102,7 +98,8 @@ async def _tools(host: Host, args: argparse.Namespace) -> int:
     return Exit.DONE
 
 
-async def _call(host: Host, args: argparse.Namespace) -> int:
+async def _call(server: Alone, args: argparse.Namespace) -> int:
+    host = server.host
     arguments = parse_arguments(args.arguments)
     if isinstance(arguments, str):
         sorry(arguments)
@@ -114,26 +111,28 @@ async def _call(host: Host, args: argparse.Namespace) -> int:
     try:
         result = await tool.call(tool.raw, arguments, _progress)
     except CallFault as fault:
-        return sorry(str(fault))
+        return sorry(server.hide(str(fault)))
     failed = result.get("isError") is True
     if args.json:
         structured = result.get("structuredContent")
         if isinstance(structured, JsonText):
             result["structuredContent"] = json.loads(structured)
-        sys.stdout.write(json.dumps(result, indent=2) + "\n")
+        sys.stdout.write(server.hide(json.dumps(result, indent=2)) + "\n")
     else:
-        _print_result(args, result, tool.spec.output)
+        _print_result(args, result, tool.spec.output, server.hide)
     return Exit.FAILED if failed else Exit.DONE
 
 
-def _print_result(args: argparse.Namespace, result: Json, output: Json | None) -> None:
+def _print_result(
+    args: argparse.Namespace, result: Json, output: Json | None, hide: Callable[[str], str]
+) -> None:
     """The result as text; what is binary in it stays behind in files that the text names."""
     folder = Path(tempfile.mkdtemp(prefix="hel-"))
     outcome = to_outcome(args.server, args.tool, result, SessionFiles(folder), output=output)
     text = outcome.full if outcome.full is not None else outcome.text
     if not any(str(path) in text for path in outcome.saved):
         shutil.rmtree(folder)
-    sys.stdout.write(harmless(text).rstrip("\n") + "\n")
+    sys.stdout.write(harmless(hide(text)).rstrip("\n") + "\n")
     for warning in outcome.warnings:
         sys.stderr.write(f"{printable(args.tool)}: {printable(warning)}\n")
 

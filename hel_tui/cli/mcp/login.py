@@ -6,14 +6,13 @@ Each step is told on stderr. Not here: the person's part (person), OAuth itself 
 from __future__ import annotations
 
 import argparse
-import asyncio
 import os
 import sys
 from dataclasses import replace
 from pathlib import Path
 
 from hel_tui.cli.common import Exit
-from hel_tui.cli.mcp.alone import UP, alone, approved, sorry
+from hel_tui.cli.mcp.alone import UP, alone, approved, run_in_order, sorry
 from hel_tui.cli.mcp.person import Person
 from hel_tui.core.mcp.config import Configuration
 from hel_tui.core.mcp.entries import ServerEntry
@@ -34,13 +33,9 @@ def use(
     entry = approved(args.server, configuration, review)
     if isinstance(entry, int):
         return entry
-    try:
-        if args.command == "logout":
-            return asyncio.run(_logout(entry, project, places))
-        return asyncio.run(_login(entry, project, places, browser=args.browser))
-    except KeyboardInterrupt:
-        sys.stderr.write("\n")
-        return Exit.INTERRUPTED
+    if args.command == "logout":
+        return run_in_order(_logout(entry, project, places))
+    return run_in_order(_login(entry, project, places, browser=args.browser))
 
 
 async def _login(entry: ServerEntry, project: Path, places: Places, *, browser: bool) -> int:

@@ -36,7 +36,9 @@ def url_question(server: str, params: Json, tool: str) -> UrlQuestion | str:
         host, port = parts.hostname or "", parts.port
     except ValueError:
         return "what it gave is not a URL"
-    if parts.scheme not in ("http", "https") or not host or any(letter <= " " for letter in url):
+    # A browser reads a backslash as a slash (WHATWG URL), and so lands elsewhere than what is shown here.
+    strange = any(letter <= " " or letter == "\\" for letter in url)
+    if parts.scheme not in ("http", "https") or not host or strange:
         return "only http and https URLs can be opened"
     shown = f"{host}:{port}" if port is not None else host
     return UrlQuestion(question_id(), server, _message(params), url, shown, _odd(url, host), tool)

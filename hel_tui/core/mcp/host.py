@@ -51,6 +51,7 @@ class Host:
         *,
         clock: Clock | None = None,
         mask: Callable[[str], str] = lambda text: text,
+        known: Callable[[str], str] = lambda text: text,
         hide: Callable[..., None] = lambda *_values: None,
         mirror_folder: Callable[[], Path | None] = lambda: None,
         ask: Ask = nobody,
@@ -62,7 +63,8 @@ class Host:
     ) -> None:
         """`files` and `mirror_folder` are asked when needed, since sessions come and go.
 
-        `mask` hides known secrets in whatever servers print, and `hide` hears of those a server is started
+        `known` takes known secrets out of what the model is told; `mask` hides known secrets in whatever
+        servers print, and `hide` hears of those a server is started
         with; `environ` is the person's environment. `ask` puts what servers ask to the person, unless
         nobody is there to answer; `sample` gives the model that servers may ask.
         """
@@ -81,6 +83,7 @@ class Host:
             verdicts=Verdicts(state_dir),
             clock=clock or Clock(),
             mask=mask,
+            known=known,
             hide=hide,
             mirror_folder=mirror_folder,
             probe_timeout=probe_timeout,

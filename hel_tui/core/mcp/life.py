@@ -53,6 +53,8 @@ class Ground:
     verdicts: Verdicts
     clock: Clock
     mask: Callable[[str], str]
+    known: Callable[[str], str]
+    """Hides the secrets that are known, and nothing that only looks like one."""
     hide: Callable[..., None]
     """Hears the credentials a server is given, before it starts."""
     mirror_folder: Callable[[], Path | None]

@@ -5,6 +5,7 @@ Not here: asking for pages (connection), names for the model (naming), which too
 
 from __future__ import annotations
 
+import json
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -40,6 +41,27 @@ class Listing:
 
     tools: tuple[ToolSpec, ...] = ()
     cut: str = ""
+
+
+def hidden(listing: Listing, hide: Callable[[str], str]) -> Listing:
+    """The listing with `hide` applied to what tools say of themselves: servers may repeat what they got."""
+    return replace(listing, tools=tuple(_hidden(one, hide) for one in listing.tools))
+
+
+def _hidden(spec: ToolSpec, hide: Callable[[str], str]) -> ToolSpec:
+    text = json.dumps([spec.description, spec.parameters], ensure_ascii=False)
+    if hide(text) == text:  # as good as always
+        return spec
+    description, parameters = _each(spec.description, hide), _each(spec.parameters, hide)
+    return replace(spec, description=description, parameters=parameters)
+
+
+def _each(value: Any, hide: Callable[[str], str]) -> Any:
+    if isinstance(value, str):
+        return hide(value)
+    if isinstance(value, dict):
+        return {key: _each(item, hide) for key, item in value.items()}
+    return [_each(item, hide) for item in value] if isinstance(value, list) else value
 
 
 def without(listing: Listing, problems: Mapping[str, str]) -> Listing:

@@ -18,9 +18,13 @@ from hel_tui.foreign import whole_characters
 
 Id = int | str
 
+UNREADABLE = object()
+"""The data of an error that hel made up for an answer it could not read: no server can send it."""
+
 PARSE_ERROR = -32700
 """JSON-RPC 2.0, section 5.1."""
 INTERNAL_ERROR = -32603
+MOST_DIGITS = 4000
 
 _NOISE_LENGTH = 2000
 _HEAD_ID = re.compile(r'\A\s*\{[^{}\[\]]*?"id"\s*:\s*("?)(\d{1,18})\1')
@@ -112,7 +116,17 @@ def _read(text: str) -> Any:
     """Read JSON; a large structured result stays text. Raises ValueError and RecursionError."""
     if len(text) > LARGE:
         return read_large(text, ("result", "structuredContent"))
-    return json.loads(text, parse_constant=_no_constant)
+    try:
+        return json.loads(text, parse_constant=_no_constant)
+    except ValueError as error:
+        if "integer string conversion" not in str(error):
+            raise
+        return json.loads(text, parse_constant=_no_constant, parse_int=_integer)
+
+
+def _integer(digits: str) -> int | str:
+    """An integer; of one with thousands of digits, which Python refuses to convert, how it begins."""
+    return int(digits) if len(digits) < MOST_DIGITS else f"{digits[:20]}… ({len(digits):,} digits)"
 
 
 def _no_constant(_name: str) -> None:
@@ -209,4 +223,5 @@ def _find_id(head: str, tail: str) -> int | None:
 
 
 def _unreadable(identity: Id | None, why: str) -> Answer:
-    return Answer(identity, {}, {"code": PARSE_ERROR, "message": f"the answer cannot be read: {why}"})
+    message = f"the answer cannot be read: {why}"
+    return Answer(identity, {}, {"code": PARSE_ERROR, "message": message, "data": UNREADABLE})

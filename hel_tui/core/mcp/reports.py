@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from hel_tui.core.mcp.catalogue import Catalogue, ListChange
 from hel_tui.core.mcp.entries import ServerEntry
-from hel_tui.core.mcp.listing import Listing
+from hel_tui.core.mcp.listing import Listing, hidden
 from hel_tui.core.mcp.logs import LINE_LENGTH, LogStore
 from hel_tui.core.mcp.shelf import Shelf
 from hel_tui.core.mcp.status import Status
@@ -37,7 +37,10 @@ class Reports:
         shelf: Shelf,
         emit: Callable[[Event], None],
         mask: Callable[[str], str],
+        known: Callable[[str], str],
     ) -> None:
+        """`mask` hides all that looks like a secret, for people; `known` what is one, for the model."""
+        self._known = known
         self._status = status
         self._log = log
         self._catalogue = catalogue
@@ -88,6 +91,7 @@ class Reports:
 
     def offer(self, listing: Listing, entry: ServerEntry, call: Caller) -> ListChange:
         """Put a new generation of its tools on offer."""
+        listing = hidden(listing, self._known)
         self.utility = frozenset()
         if entry.utility_tools:
             listing, self.utility = with_utility(listing, self._status.offers)
@@ -169,7 +173,9 @@ class Reports:
         """A line on stdout that is no protocol."""
         self._status.noise += 1
         if self._status.noise == 1:
-            self.notice("warning", f"Prints on stdout, which is for the protocol: {text.strip()[:200]}")
+            is_local = self._status.entry.transport == "stdio"
+            what = "Prints on stdout, which is for the protocol" if is_local else "Sends what is no protocol"
+            self.notice("warning", f"{what}: {text.strip()[:200]}")
         self._status.counted()
 
     def latency(self, seconds: float) -> None:

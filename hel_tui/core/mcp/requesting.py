@@ -16,6 +16,7 @@ from hel_tui.core.mcp.deadline import Deadlines
 from hel_tui.core.mcp.entries import ServerEntry
 from hel_tui.core.mcp.faults import CallFault, CallTrouble
 from hel_tui.core.mcp.link import LinkFault, LinkTrouble
+from hel_tui.core.mcp.messages import UNREADABLE
 from hel_tui.core.mcp.serving import Serving
 from hel_tui.core.mcp.wire import AskRefused, Wire
 from hel_tui.core.vocabulary import Json, ProgressFn
@@ -175,6 +176,12 @@ class Requests:
         if self._wire.lost.is_set():
             how = await self._how_it_ended()
             return CallFault("lost", f"{server} disconnected during the call: {how}. {UNKNOWN}")
+        if error.error.data is UNREADABLE:
+            return CallFault(
+                "protocol",
+                f"{server} answered, but hel cannot read the answer ({error.message}). The call has probably "
+                "taken effect.",
+            )
         if error.code == URL_FIRST:
             data = error.error.data
             listed = data.get("elicitations") if isinstance(data, dict) else None

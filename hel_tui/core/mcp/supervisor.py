@@ -58,7 +58,7 @@ class Supervisor:
         """Set once the first start came to something: ready, failed, off or slow."""
         self._ground = ground
         self._shelf = shelf
-        self._reports = Reports(self.status, self.log, catalogue, shelf, emit, ground.mask)
+        self._reports = Reports(self.status, self.log, catalogue, shelf, emit, ground.mask, ground.known)
         self._reports.is_live = self._is_live
         self._on_settled = on_settled
         self._life: Life | None = None

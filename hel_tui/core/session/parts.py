@@ -96,6 +96,7 @@ def assemble(
         state_dir=places.state,
         on_event=from_host,
         mask=redactor,
+        known=redactor.known,
         hide=redactor.add,
         mirror_folder=record.folder,
         ask=recorded_questions(desk.ask, record),

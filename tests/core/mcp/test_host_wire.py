@@ -183,3 +183,14 @@ async def test_the_models_keys_do_not_reach_a_server(bench: Any) -> None:
     assert facts["env"]["https_proxy"] == "http://p"
     assert facts["env"]["PATH"] == os.environ["PATH"]
     assert facts["leader"] and facts["terminals"] == [False, False, False]
+
+
+@pytest.mark.parametrize("name", ["big-integer", "deep"])
+async def test_an_answer_hel_cannot_read_is_no_refusal_of_the_server(bench: Any, name: str) -> None:
+    await bench.start("wire:odd-answers")
+    outcome = await bench.call(name)
+    if name == "big-integer":
+        assert "(5,000 digits)" in outcome.full and not outcome.failed
+    else:
+        assert outcome.failed
+        assert "cannot read the answer" in outcome.text and "refused" not in outcome.text

@@ -8,6 +8,7 @@ import pytest
 
 from hel_tui.core.mcp.faults import CallFault
 from hel_tui.core.protocol import ResourceUpdated
+from hel_tui.core.store.redact import Redactor
 from tests.core.mcp.conftest import until
 
 ERAS = ("offers:offers", "offers:stateless")
@@ -185,3 +186,10 @@ async def test_utility_tools_let_a_model_list_and_read_where_the_entry_says_so(b
 async def test_without_the_switch_there_are_no_utility_tools(bench: Any) -> None:
     await bench.start("offers:offers")
     assert [row.raw for row in bench.host.catalogue.rows()] == ["echo", "grow"]
+
+
+async def test_a_secret_that_a_server_repeats_in_its_definitions_does_not_reach_the_model(bench: Any) -> None:
+    bench.options = {"known": Redactor(["tool echo"]).known}
+    await bench.start("wire:ok")
+    assert "tool echo" not in bench.tool().definition.description
+    assert "‹redacted›" in bench.tool().definition.description

@@ -139,7 +139,16 @@ async def test_what_is_odd_about_a_url_is_said(bench: Any, url: str, word: str) 
 
 
 @pytest.mark.parametrize(
-    "url", ["javascript:alert(1)", "file:///etc/passwd", "", 5, "https://", "https://a b/"]
+    "url",
+    [
+        "javascript:alert(1)",
+        "file:///etc/passwd",
+        "",
+        5,
+        "https://",
+        "https://a b/",
+        "http://evil.com\\@good.example/",
+    ],
 )
 async def test_what_is_no_web_page_is_refused_without_a_question(bench: Any, url: Any) -> None:
     person = Person()

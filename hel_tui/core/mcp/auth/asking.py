@@ -116,7 +116,7 @@ class Asker:
             userinfo = urlsplit(url).username is not None
         except ValueError:
             return f"{shown(url)} is no http or https address"
-        if any(character <= " " or character == "\x7f" for character in url) or userinfo:
+        if any(character <= " " or character in "\x7f\\" for character in url) or userinfo:
             return f"{shown(url)} is not an address hel asks"
         if place == home:
             return ""
