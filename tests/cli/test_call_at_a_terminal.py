@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import signal
 import sys
 from pathlib import Path
 
+import psutil
 import pytest
 
 from tests.cli.shell import HEL, ROOT, hel
 from tests.e2e.terminal import Terminal
-from tests.rig import environment, servers_file
+from tests.rig import called, environment, servers_file
 
 FORM = {
     "method": "elicitation/create",
@@ -101,3 +103,17 @@ def test_trust_says_of_a_remote_server_what_is_contacted(tmp_path: Path, env: di
     far, made = out.split("made  (", 1)
     assert "contacts  https://x.example/mcp" in far and "runs" not in far.split("far  (")[1]
     assert "contacts  https://y.example/mcp" in made and "runs      python h.py" in made
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_a_signal_during_a_call_ends_the_server_in_order(
+    tmp_path: Path, env: dict[str, str], number: signal.Signals
+) -> None:
+    file = servers_file(tmp_path, fix="life:slow")
+    command = [*HEL, "mcp", "call", "fix", "slow", "{}", "--mcp-config", str(file)]
+    with Terminal(command, env=env, cwd=tmp_path) as terminal:
+        terminal.wait_for(lambda: bool(called(tmp_path, "fix")))
+        (note, *_) = (json.loads(line) for line in (tmp_path / "fix.events").read_text().splitlines())
+        terminal.kill(number)
+        assert terminal.wait_end() == 130
+        terminal.wait_for(lambda: not psutil.pid_exists(note["pid"]))
