@@ -104,5 +104,6 @@ def test_every_key_of_an_entry_is_told() -> None:
 def test_nothing_is_promised_that_this_version_does_not_have() -> None:
     for name in TOPICS:
         for key in (*LATER, *remarks._LATER):
-            told = rf"^  (?:\w+, )*{key}\b|`{key}`|^{key} = "
-            assert not re.search(told, topic(name), re.M), (name, key)
+            if key == "watch" and name != "servers":
+                continue  # elsewhere it is what one does with a resource, not a key of an entry
+            assert not re.search(rf"\b{key}\b", topic(name)), (name, key)

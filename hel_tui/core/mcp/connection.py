@@ -19,7 +19,7 @@ from hel_tui.core.mcp.faults import CallFault, ServerFault
 from hel_tui.core.mcp.handshake import PROBE_TIMEOUT, Hello, greet
 from hel_tui.core.mcp.link import Link, LinkFault
 from hel_tui.core.mcp.listing import Listing
-from hel_tui.core.mcp.lists import LIST_TIMEOUT, Lists
+from hel_tui.core.mcp.lists import LIST_TIMEOUT, METHOD_NOT_FOUND, Lists
 from hel_tui.core.mcp.notes import Notes
 from hel_tui.core.mcp.offers import Prompts, Resources
 from hel_tui.core.mcp.pulse import Pulse, Unreachable
@@ -29,7 +29,6 @@ from hel_tui.core.mcp.wire import Wire, WireHooks
 from hel_tui.core.protocol import LogLevel
 from hel_tui.core.vocabulary import Json, ProgressFn
 
-METHOD_NOT_FOUND = -32601
 COMPLETION_TIMEOUT = 5.0
 
 

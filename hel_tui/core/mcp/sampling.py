@@ -12,6 +12,7 @@ from typing import Any
 
 from hel_tui.core.mcp.asking import Ask, Sample, Sampled, SampleFailed, SampleRequest
 from hel_tui.core.mcp.limits import SAMPLES_A_MINUTE, Lately
+from hel_tui.core.mcp.messages import INVALID_PARAMS
 from hel_tui.core.mcp.wire import AskRefused
 from hel_tui.core.protocol import SamplingAnswer, SamplingQuestion
 from hel_tui.core.questions import question_id
@@ -38,7 +39,6 @@ MOST_CHARACTERS = 400_000
 """Text of one request."""
 Clean = Callable[[str], str]
 
-INVALID_PARAMS = -32602
 REJECTED = -1
 """The person said no (specification, sampling: error handling)."""
 

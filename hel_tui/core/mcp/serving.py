@@ -18,15 +18,11 @@ from hel_tui.core.mcp.asking import Helpers
 from hel_tui.core.mcp.elicitation import form_answer, form_question, url_answer, url_question
 from hel_tui.core.mcp.entries import ServerEntry
 from hel_tui.core.mcp.limits import MOST_REFUSED, Limits
-from hel_tui.core.mcp.sampling import sample
+from hel_tui.core.mcp.messages import INVALID_PARAMS
+from hel_tui.core.mcp.sampling import REJECTED, sample
 from hel_tui.core.mcp.wire import AskRefused, Serve
 from hel_tui.core.protocol import Answer, FormAnswer, FormQuestion, NotAnswered, Question, UrlQuestion
 from hel_tui.core.vocabulary import Json
-
-INVALID_PARAMS = -32602
-"""JSON-RPC 2.0, section 5.1."""
-REJECTED = -1
-"""The person said no to sampling (specification, sampling: error handling)."""
 
 MOST_INPUTS = 8
 """Questions one result may ask."""

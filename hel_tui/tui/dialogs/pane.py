@@ -13,6 +13,7 @@ from textual.message import Message
 from hel_tui.tui.safe import NEWLINE_MARK, ForeignText
 from hel_tui.tui.strings import t
 from hel_tui.tui.widgets.lines import Line, LineView, Part, wrap
+from hel_tui.tui.widgets.scrolling import scroll_by_key
 
 LONG_RUN = 12
 """Spaces in a row, after the start of a line, that are counted instead of drawn."""
@@ -128,14 +129,4 @@ class TextPane(LineView, can_focus=False):
 
     def scroll_key(self, key: str) -> bool:
         """Scroll by a key of the keyboard's arrow block; say whether it was one."""
-        page = max(self.size.height - 1, 1)
-        steps = {"up": -1, "down": 1, "k": -1, "j": 1, "pageup": -page, "pagedown": page}
-        if key in steps:
-            self.scroll_relative(y=steps[key], animate=False, immediate=True, force=True)
-        elif key in ("home", "g"):
-            self.scroll_home(animate=False, immediate=True, force=True)
-        elif key in ("end", "G"):
-            self.scroll_end(animate=False, immediate=True, force=True)
-        else:
-            return False
-        return True
+        return scroll_by_key(self, key)

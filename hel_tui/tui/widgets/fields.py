@@ -23,6 +23,7 @@ from hel_tui.tui.safe import ForeignText, clean
 from hel_tui.tui.strings import t
 from hel_tui.tui.widgets.finder import LabelledInput
 from hel_tui.tui.widgets.lines import Line, LineView
+from hel_tui.tui.widgets.scrolling import scroll_by_key
 
 if TYPE_CHECKING:
     from textual.events import Paste
@@ -275,17 +276,7 @@ class Fields(VerticalScroll, can_focus=False):
 
     def scroll_key(self, key: str) -> bool:
         """Scroll by a key; say whether it was one for that."""
-        page = max(self.size.height - 1, 1)
-        steps = {"up": -1, "down": 1, "k": -1, "j": 1, "pageup": -page, "pagedown": page}
-        if key in steps:
-            self.scroll_relative(y=steps[key], animate=False, immediate=True, force=True)
-        elif key in ("home", "g"):
-            self.scroll_home(animate=False, immediate=True, force=True)
-        elif key in ("end", "G"):
-            self.scroll_end(animate=False, immediate=True, force=True)
-        else:
-            return False
-        return True
+        return scroll_by_key(self, key)
 
     def look(self) -> None:
         """See whether the end is on the screen."""

@@ -10,6 +10,7 @@ from textual.strip import Strip
 
 from hel_tui.tui.text.lines import Line
 from hel_tui.tui.widgets.ink import CSS, Painter
+from hel_tui.tui.widgets.scrolling import scroll_by_key
 
 
 class RowsView(ScrollView, can_focus=False):
@@ -54,14 +55,4 @@ class RowsView(ScrollView, can_focus=False):
 
     def scroll_key(self, key: str) -> bool:
         """Scroll by a key; say whether it was one for that."""
-        page = max(self.size.height - 1, 1)
-        steps = {"up": -1, "down": 1, "k": -1, "j": 1, "pageup": -page, "pagedown": page, "space": page}
-        if key in steps:
-            self.scroll_relative(y=steps[key], animate=False, immediate=True, force=True)
-        elif key in ("home", "g"):
-            self.scroll_home(animate=False, immediate=True, force=True)
-        elif key in ("end", "G"):
-            self.scroll_end(animate=False, immediate=True, force=True)
-        else:
-            return False
-        return True
+        return scroll_by_key(self, key, space=True)
