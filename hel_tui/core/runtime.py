@@ -23,9 +23,11 @@ from hel_tui.core.protocol import (
     PromptRow,
     ResourceContent,
     ResourceRow,
+    SearchTrace,
     ServerFailure,
     Shutdown,
     Stopped,
+    ToolDetail,
     ToolRow,
 )
 from hel_tui.core.threads import DaemonPool
@@ -52,6 +54,10 @@ class Body(Protocol):
     def log(self, server: str) -> LogWindow | None: ...
 
     def tools(self) -> tuple[ToolRow, ...]: ...
+
+    def tool(self, server: str, raw: str) -> ToolDetail | None: ...
+
+    def searches(self) -> tuple[SearchTrace, ...]: ...
 
     def call(self, call_id: str) -> CallDetail | None: ...
 
@@ -168,6 +174,14 @@ class Runtime:
     def tools(self) -> tuple[ToolRow, ...]:
         """All server tools, by name."""
         return self._body.tools() if self._body is not None else ()
+
+    def tool(self, server: str, raw: str) -> ToolDetail | None:
+        """Everything about one tool; None when the server does not list it."""
+        return self._body.tool(server, raw) if self._body is not None else None
+
+    def searches(self) -> tuple[SearchTrace, ...]:
+        """The searches over the tools in this session, oldest first."""
+        return self._body.searches() if self._body is not None else ()
 
     def call(self, call_id: str) -> CallDetail | None:
         """Everything about one call."""

@@ -29,6 +29,12 @@ class Core(Protocol):
     def tools(self) -> tuple[p.ToolRow, ...]:
         """All tools of all servers, in name order."""
 
+    def tool(self, server: str, raw: str) -> p.ToolDetail | None:
+        """Everything about one tool; None when its server does not list it."""
+
+    def searches(self) -> tuple[p.SearchTrace, ...]:
+        """The searches over the tools in this session, oldest first."""
+
     def resources(self) -> tuple[p.ResourceRow, ...]:
         """All resources and templates that were listed, in the order of servers and lists."""
 

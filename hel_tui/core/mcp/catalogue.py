@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Literal
@@ -19,8 +19,8 @@ from hel_tui.core.mcp.entries import ServerEntry
 from hel_tui.core.mcp.listing import Listing, ToolSpec
 from hel_tui.core.mcp.naming import public_name
 from hel_tui.core.mcp.tool import Caller, McpTool
-from hel_tui.core.protocol import ToolRow
-from hel_tui.core.vocabulary import estimate_tokens
+from hel_tui.core.protocol import ToolDetail, ToolRow
+from hel_tui.core.vocabulary import Json, estimate_tokens
 from hel_tui.foreign import for_model
 
 DESCRIPTION_LENGTH = 300
@@ -175,6 +175,25 @@ class Catalogue:
         tool = self._tools.get(public_name(server, raw))
         return tool if tool is not None and (tool.server, tool.raw) == (server, raw) else None
 
+    def detail(self, server: str, raw: str) -> ToolDetail | None:
+        """Everything about one listed tool; None when there is none of this name."""
+        for row, one in zip(self._rows, self._listed(), strict=True):
+            if (row.server, row.raw) == (server, raw):
+                return ToolDetail(
+                    row=row,
+                    description=one.spec.description,
+                    sent=_pretty(one.spec.parameters),
+                    given=_pretty(one.tool.definition.parameters) if one.tool is not None else "",
+                    claims=one.tool.claims if one.tool is not None else (),
+                    warnings=one.tool.warnings if one.tool is not None else (),
+                )
+        return None
+
+    def _listed(self) -> Iterator[_Listed]:
+        """All listed tools in the order of the rows."""
+        for _, listed in sorted(self._servers.items()):
+            yield from listed
+
     def nearest(self, name: str) -> tuple[str, ...]:
         """Public names that `name` may have meant, the likeliest first."""
         tools = self._tools
@@ -237,6 +256,10 @@ def _unwanted(entry: ServerEntry, raw: str) -> str:
     if any(fnmatchcase(raw, glob) for glob in entry.exclude):
         return "excluded by the configuration"
     return ""
+
+
+def _pretty(schema: Json) -> str:
+    return json.dumps(schema, indent=2, ensure_ascii=False, default=str)
 
 
 def _tokens(public: str, spec: ToolSpec) -> int:

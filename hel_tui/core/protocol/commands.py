@@ -76,6 +76,46 @@ class UnloadTools:
 
 
 @dataclass(frozen=True, slots=True)
+class PinTools:
+    """Keep tools (public names) loaded in every conversation of this project, or no longer."""
+
+    names: tuple[str, ...]
+    on: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchTool:
+    """Offer one tool of a server to the model, or stop to; remembered for the project."""
+
+    server: str
+    tool: str
+    """Raw name."""
+    on: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SearchTools:
+    """Search all tools as the model can; `Searched` follows, the trace is in `Runtime.searches`."""
+
+    query: str
+
+
+@dataclass(frozen=True, slots=True)
+class SeenTool:
+    """The person looked at how the definition of a tool changed."""
+
+    server: str
+    tool: str
+
+
+@dataclass(frozen=True, slots=True)
+class ApplyConfig:
+    """Read the server files anew and carry out what changed: new servers start, after the question of trust
+    where it is due, removed ones end, changed ones start anew, all others keep their process.
+    """
+
+
+@dataclass(frozen=True, slots=True)
 class CallTool:
     """A call by hand: the same hooks, permissions and cards as a call by the model.
 
@@ -218,6 +258,11 @@ Command = (
     | SwitchServer
     | LoadTools
     | UnloadTools
+    | PinTools
+    | SwitchTool
+    | SearchTools
+    | SeenTool
+    | ApplyConfig
     | CallTool
     | RunShell
     | ReviewTrust

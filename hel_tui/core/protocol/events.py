@@ -156,6 +156,34 @@ class ToolsChanged:
     loaded: int
     total: int
     loaded_tokens: int
+    """Estimated cost of what is loaded, in every request."""
+    total_tokens: int = 0
+    """What all on offer would cost."""
+    listed: int = 0
+    """Tools in the next request: built-in ones, the loader and those loaded."""
+    limit: int = 0
+    """How many the provider takes in one request; 0 when no limit is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """A search over the tools was made; read `Runtime.searches()`."""
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigChanged:
+    """Server files changed on disk; nothing was done about it yet. All empty: they are as in force again.
+
+    `ApplyConfig` carries it out. Names of servers, sorted.
+    """
+
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+    """What is wrong in the files now, a sentence each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,6 +252,8 @@ Event = (
     | UsageChanged
     | ServerChanged
     | ToolsChanged
+    | Searched
+    | ConfigChanged
     | ResourcesChanged
     | PromptsChanged
     | ResourceRead

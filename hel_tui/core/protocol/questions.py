@@ -29,6 +29,10 @@ class ServerClaim:
     """A unified diff against the definition that was approved; empty at first sight."""
     program_changed: tuple[str, ...] = ()
     """Files inside the project that the command runs and whose content changed since approval."""
+    kind: Literal["server", "settings"] = "server"
+    """`settings`: the project's settings file, as far as it loosens what the person set; `command_line` holds
+    those lines of it, and nothing is started.
+    """
 
 
 @dataclass(frozen=True, slots=True)

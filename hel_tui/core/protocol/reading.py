@@ -54,6 +54,82 @@ class ToolRow:
     """Why it is not offered to the model; empty when it is."""
     blank: str = "{}"
     """JSON of the arguments it requires, with an empty value of its type each: for a call by hand."""
+    pinned: bool = False
+    """The person keeps it loaded, in every conversation of this project."""
+    off: bool = False
+    """The person switched it off."""
+    changed: bool = False
+    """Its definition is not the one that was known before, and nobody has looked at the difference yet."""
+    warnings: int = 0
+    """How many things are suspicious about its definition."""
+    adapted: int = 0
+    """How many changes its schema needs for the model that answers now."""
+
+
+@dataclass(frozen=True, slots=True)
+class DefinitionChange:
+    """One definition a tool had. `diff` is a unified diff against the one before; empty for the first."""
+
+    time: float
+    """Unix time at which hel first saw it."""
+    sha256: str
+    """Of description and schema, in hex."""
+    diff: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolDetail:
+    """Everything about one tool, read when its view is opened."""
+
+    row: ToolRow
+    description: str
+    """As the server sent it, whole."""
+    sent: str
+    """Its input schema as the server sent it, pretty JSON."""
+    given: str = ""
+    """What the model gets, pretty JSON; empty when it gets nothing."""
+    profile: str = ""
+    """The family of providers whose rules the schema was adapted to."""
+    adaptations: tuple[str, ...] = ()
+    """Each change as a sentence that begins with the place, such as `properties.a: ...`."""
+    diff: str = ""
+    """Unified diff of `sent` and `given`; empty when they say the same."""
+    claims: tuple[str, ...] = ()
+    """What the server says of it (annotations)."""
+    warnings: tuple[str, ...] = ()
+    """What is suspicious about its definition, as phrases."""
+    history: tuple[DefinitionChange, ...] = ()
+    """Its definitions, oldest first; the last one is in force."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchHit:
+    public: str
+    server: str
+    raw: str
+    score: float
+    words: tuple[str, ...] = ()
+    """The words of the query that it was found by."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchTrace:
+    """One search over the tools, as it went."""
+
+    number: int
+    """From 1, in this session."""
+    time: float
+    """Unix time."""
+    query: str
+    by: Literal["model", "person"]
+    hits: tuple[SearchHit, ...]
+    """The best ones, best first."""
+    matched: int
+    """How many tools matched in all."""
+    searched: int
+    """How many tools were looked at."""
+    absent: tuple[tuple[str, str], ...] = ()
+    """(server, why nothing of it is among the hits): starting, off, failed, no match."""
 
 
 @dataclass(frozen=True, slots=True)

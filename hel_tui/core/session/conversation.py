@@ -140,6 +140,14 @@ class Session:
         """All server tools, by name."""
         return self._parts.host.catalogue.rows()
 
+    def tool(self, server: str, raw: str) -> p.ToolDetail | None:
+        """Everything about one tool."""
+        return self._parts.host.catalogue.detail(server, raw)
+
+    def searches(self) -> tuple[p.SearchTrace, ...]:
+        """The searches over the tools in this session."""
+        return ()
+
     def call(self, call_id: str) -> p.CallDetail | None:
         """Everything about one call."""
         return self._parts.ledger.detail(call_id)
