@@ -1,4 +1,4 @@
-"""All tools of a conversation, looked up the same way: built-ins first, then the loader, then servers.
+"""All tools of a conversation, looked up the same way: built-ins first, then hel's own, then servers.
 
 A server can never shadow a built-in. Not here: running a call (calls), which server tools exist (mcp).
 """
@@ -24,12 +24,26 @@ class ServerTools(Protocol):
     def loaded(self) -> Sequence[Tool]:
         """Loaded tools in the order they were loaded."""
 
+    def fix_order(self) -> None:
+        """A request is made: what is loaded by itself has its place from now on."""
+
     def inventory(self) -> Sequence[tuple[str, str]]:
-        """(public name, first line of the description) of all tools on offer, by name."""
+        """(public name, first line of the description) of all tools that must be loaded first, by name."""
+
+    def quarantine(self, public: str, reason: str) -> None:
+        """Stop offering a tool until its definition or the model changes."""
+
+    @property
+    def offered(self) -> int:
+        """How many tools are on offer."""
 
 
 class Registry:
-    """Built-ins, the loader and the tools of servers under one roof."""
+    """Built-ins, the loader, the search and the tools of servers under one roof.
+
+    The tool list of requests only grows at its end, so that a provider's cache of the beginning holds: what
+    joined keeps its place until it leaves.
+    """
 
     def __init__(
         self,
@@ -37,29 +51,64 @@ class Registry:
         servers: ServerTools | None,
         loader: Tool | None,
         starting: Callable[[], Sequence[str]] = tuple,
+        *,
+        searcher: Tool | None = None,
+        is_large: Callable[[Sequence[tuple[str, str]]], bool] = lambda _inventory: False,
     ) -> None:
-        """`starting` names the servers whose tools may come yet."""
+        """`starting` names the servers whose tools may come yet; `is_large` tells whether an inventory has
+        to be searched.
+        """
         self._starting = starting
         self._builtins = dict(builtins)
         self._servers = servers
+        self._own = {tool.definition.name: tool for tool in (loader, searcher) if tool is not None}
         self._loader = loader
+        self._searcher = searcher
+        self._is_large = is_large
+        self._order: tuple[str, ...] = ()
+        """Names behind the built-ins, as the last request had them."""
 
     @property
     def has_servers(self) -> bool:
         """Whether any server tool is on offer; without one a request is as if MCP did not exist."""
-        return self._servers is not None and bool(self._servers.inventory())
+        return self._servers is not None and self._servers.offered > 0
 
     def inventory(self) -> Sequence[tuple[str, str]]:
-        """(public name, first line of description) of the server tools on offer."""
+        """(public name, first line of description) of the server tools that must be loaded first."""
         return self._servers.inventory() if self._servers is not None else ()
 
     def definitions(self) -> list[ToolDefinition]:
-        """The tool list of the next request: built-ins, the loader, loaded tools in load order."""
+        """The tool list the next request would have: built-ins, the loader, the search, loaded tools."""
         tools = [tool.definition for tool in self._builtins.values()]
-        if self._loader is not None and self._servers is not None and self.has_servers:
-            tools.append(self._loader.definition)
-            tools.extend(tool.definition for tool in self._servers.loaded())
-        return tools
+        return tools + [tool.definition for tool in self._joined().values()]
+
+    def for_request(self) -> list[ToolDefinition]:
+        """The same for a request that is made now: whatever is in it keeps its place from here on."""
+        if self._servers is not None:
+            self._servers.fix_order()
+        definitions = self.definitions()
+        self._order = tuple(self._joined())
+        return definitions
+
+    def turn_over(self) -> None:
+        """A new conversation begins: nothing has a place yet."""
+        self._order = ()
+
+    def _joined(self) -> dict[str, Tool]:
+        """What stands behind the built-ins: first what was there before, then what is new."""
+        servers = self._servers
+        if servers is None or not self.has_servers:
+            return {}
+        there: dict[str, Tool] = {}
+        inventory = servers.inventory()
+        if self._loader is not None and (inventory or self._loader.definition.name in self._order):
+            there[self._loader.definition.name] = self._loader
+        searcher = self._searcher
+        if searcher is not None and (searcher.definition.name in self._order or self._is_large(inventory)):
+            there[searcher.definition.name] = searcher
+        there |= {tool.definition.name: tool for tool in servers.loaded()}
+        before = {name: there.pop(name) for name in self._order if name in there}
+        return before | there
 
     def get(self, name: str) -> Tool | None:
         """The tool the model calls by this name, whether or not it is loaded."""
@@ -67,8 +116,8 @@ class Registry:
             return self._builtins[name]
         if self._servers is None:
             return None
-        if self._loader is not None and name == self._loader.definition.name:
-            return self._loader if self.has_servers else None
+        if name in self._own:
+            return self._own[name] if self.has_servers else None
         return self._servers.get(name)
 
     def by_hand(self, target: str) -> Tool | None:
@@ -77,6 +126,11 @@ class Registry:
         if dot and self._servers is not None and (tool := self._servers.find(server, raw)) is not None:
             return tool
         return self.get(target)
+
+    def quarantine(self, name: str, reason: str) -> None:
+        """Stop offering a server's tool the provider refuses, until its definition or the model changes."""
+        if self._servers is not None:
+            self._servers.quarantine(name, reason)
 
     def not_there_yet(self) -> str:
         """A sentence about servers that are still starting; empty when none is."""

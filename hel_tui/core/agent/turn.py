@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from hel_tui.core.agent.answer import Answer
@@ -42,6 +42,7 @@ from hel_tui.core.vocabulary import (
     Message,
     SystemMessage,
     ToolDefinition,
+    ToolMessage,
     UserMessage,
 )
 
@@ -57,7 +58,11 @@ EMPTY = "The model answered with nothing."
 
 
 Prompt = Callable[[Sequence[tuple[str, str]]], str]
-"""Gives the system prompt for the next request, from the inventory of server tools."""
+"""Gives the system prompt of a conversation, from the inventory of server tools."""
+
+
+News = Callable[[Sequence[tuple[str, str]], Sequence[tuple[str, str]]], str]
+"""Gives what to tell the model when the inventory it knows has become another one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +109,7 @@ class Agent:
         emit: Callable[[Event], None],
         record: Record,
         prompt: Prompt,
+        news: News = lambda _before, _after: "",
         max_steps: int,
         max_output: int | None = None,
     ) -> None:
@@ -113,10 +119,15 @@ class Agent:
         self._emit = emit
         self._record = record
         self._prompt = prompt
+        self._news = news
         self._max_steps = max_steps
         self._max_output = max_output
         self._meter = Meter()
         self._items = 0
+        self._system = ""
+        """The system prompt of this conversation: made for its first request, the same ever after."""
+        self._told: Sequence[tuple[str, str]] = ()
+        """The inventory the model knows, from the system prompt and the news behind messages."""
         self._recorded_system = ""
         self.history: list[Message] = []
         self.totals = Totals()
@@ -125,6 +136,8 @@ class Agent:
         """An empty conversation; what it cost stays counted."""
         self.history.clear()
         self._meter.reset()
+        self._registry.turn_over()
+        self._system = ""
 
     async def turn(
         self,
@@ -167,8 +180,8 @@ class Agent:
 
     async def _ask_model(self, turn: int, step: int, model: ChatModel) -> tuple[Finish, frozenset[str]]:
         """One request and its whole answer; the names that the request offered."""
-        tools = self._registry.definitions()
         messages = self._messages()
+        tools = self._registry.for_request()
         offered = frozenset(tool.name for tool in tools)
         self._record_request(turn, step, model, messages, tools)
         answer = Answer(self._emit, turn, self._next_item)
@@ -193,7 +206,19 @@ class Agent:
 
     def _messages(self) -> list[Message]:
         self.history[:] = without_old_images(repaired(self.history))
-        return [SystemMessage(self._prompt(self._registry.inventory())), *self.history]
+        inventory = self._registry.inventory()
+        if not self._system:
+            self._system = self._prompt(inventory)
+        elif inventory != self._told:
+            self._tell(self._news(self._told, inventory))
+        self._told = inventory
+        return [SystemMessage(self._system), *self.history]
+
+    def _tell(self, news: str) -> None:
+        """Put news behind the newest message: what stands before it has been sent and stays as it is."""
+        last = self.history[-1]
+        if news and isinstance(last, UserMessage | ToolMessage):
+            self.history[-1] = replace(last, text=f"{last.text}\n\n{news}")
 
     def _next_item(self) -> str:
         self._items += 1
@@ -217,7 +242,7 @@ class Agent:
     def measure(self, model: ChatModel | None) -> None:
         """Tell the screen how full the context is."""
         tools = self._registry.definitions()
-        system = self._prompt(self._registry.inventory())
+        system = self._system or self._prompt(self._registry.inventory())
         whole, messages, definitions = self._meter.estimate(
             system, self.history, tools, sees=model is not None and bool(model.info.sees)
         )

@@ -1,13 +1,13 @@
 """The system prompt: who hel is, where it works, what the project says, which server tools exist.
 
-Its bytes change only when the facts do, so that a provider's prompt cache survives from turn to turn.
-Not here: the tool list of a request (agent), conversation text.
+Made once for a conversation, so that a provider's prompt cache survives from turn to turn; what changes
+later is told as news. Not here: the tool list of a request (agent), conversation text.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from hel_tui.core.vocabulary import estimate_tokens
@@ -24,6 +24,17 @@ INVENTORY_RULE = (
     "Load a tool with load_mcp_tool before you use it: pass the exact names from this list, several at once. "
     "A loaded tool can be called from the next request on. Loading does not contact the server."
 )
+SEARCH_RULE = (
+    "There are too many tools to list here. Find what you need with search_mcp_tools, then load it with "
+    "load_mcp_tool by its exact name, several at once, before you use it. A loaded tool can be called from "
+    "the next request on. Searching and loading do not contact a server."
+)
+NEWS_HEADING = "# The tools of MCP servers changed"
+_SOME = 12
+"""Names of tools that a server is introduced with in a large inventory."""
+
+Inventory = Sequence[tuple[str, str]]
+"""(public name, first line of the description) of each tool, by name."""
 
 
 def environment(project: Path, platform: str) -> str:
@@ -31,43 +42,106 @@ def environment(project: Path, platform: str) -> str:
     return f"# Environment\nProject folder: {project}\nPlatform: {platform}"
 
 
-def inventory_section(inventory: Sequence[tuple[str, str]], budget: int) -> str:
+def is_large(inventory: Inventory, budget: int) -> bool:
+    """Whether the whole list of tools would take more than `budget` tokens, so that it has to be searched."""
+    if not inventory:
+        return False
+    left = budget - sum(map(estimate_tokens, (INVENTORY_HEADING, INVENTORY_RULE)))
+    for name, description in inventory:
+        left -= estimate_tokens(_line(name, description))
+        if left < 0:
+            return True
+    return False
+
+
+def inventory_section(inventory: Inventory, budget: int) -> str:
     """The section about server tools: a line `- name: first line of the description` each.
 
-    Above `budget` (tokens) each server keeps some of its tools, and a last line says how many are missing.
+    Where that would exceed `budget` (tokens) it has a line for each server instead: its name, how many tools
+    it has, and the names of some of them while there is room. What is left then is counted.
     """
-    lines = {name: f"- {name}: {description}" for name, description in inventory}
-    left = budget - sum(map(estimate_tokens, (INVENTORY_HEADING, INVENTORY_RULE)))
-    if sum(map(estimate_tokens, lines.values())) <= left:
-        return "\n".join([INVENTORY_HEADING, *lines.values(), "", INVENTORY_RULE])
+    if is_large(inventory, budget):
+        left = budget - sum(map(estimate_tokens, (INVENTORY_HEADING, SEARCH_RULE)))
+        return "\n".join([INVENTORY_HEADING, *_server_lines(inventory, left), "", SEARCH_RULE])
+    lines = (_line(name, description) for name, description in inventory)
+    return "\n".join([INVENTORY_HEADING, *lines, "", INVENTORY_RULE])
+
+
+def inventory_news(before: Inventory, after: Inventory, budget: int) -> str:
+    """What to tell a model that knows the inventory `before` and has `after` now: it stands behind a message,
+    so that everything sent earlier keeps its bytes. At most about `budget` tokens.
+    """
+    known, now = dict(before), dict(after)
+    new = [(name, text) for name, text in after if known.get(name) != text]
+    gone = [name for name, _ in before if name not in now]
+    if not new and not gone:
+        return ""
+    left = budget // 2
+    lines = [NEWS_HEADING]
+    if new:
+        left -= estimate_tokens(INVENTORY_RULE)
+        lines += _server_lines(new, left) if is_large(new, left) else [_line(*one) for one in new]
+    if gone:
+        listed = len(gone) if sum(map(estimate_tokens, gone)) <= budget // 2 else 0
+        names = ", ".join(gone) if listed else ", ".join(f"{n:,} of {s}" for s, n in _counts(gone).items())
+        lines.append(f"No longer there: {names}.")
+    if new:
+        lines += ["", SEARCH_RULE if is_large(after, budget) else INVENTORY_RULE]
+    return "\n".join(lines)
+
+
+def _line(name: str, description: str) -> str:
+    return f"- {name}: {description}"
+
+
+def _server_lines(inventory: Inventory, budget: int) -> list[str]:
+    """A line for each server, and in turns some names of its tools, within `budget` tokens."""
     of_server: dict[str, list[str]] = {}
-    for name in lines:
-        of_server.setdefault(_server_of(name), []).append(name)
-    kept: set[str] = set()
-    for name in _in_turns(list(of_server.values())):
-        left -= estimate_tokens(lines[name])
-        if left < 0:
+    for name, _ in inventory:
+        server, raw = _parts(name)
+        of_server.setdefault(server, []).append(raw)
+    named: dict[str, int] = {}
+    for server, raws in of_server.items():
+        budget -= estimate_tokens(_server_line(server, raws, 0))
+        if budget < 0:
             break
-        kept.add(name)
-    missing = {server: sum(name not in kept for name in names) for server, names in of_server.items()}
-    counts = ", ".join(f"{server} {count:,}" for server, count in missing.items() if count)
-    more = (
-        f"{sum(missing.values()):,} more tools are not listed here, by server: {counts}. "
-        "If none of the above does it, ask the person for the name of the one that does."
-    )
-    shown = [line for name, line in lines.items() if name in kept]
-    return "\n".join([INVENTORY_HEADING, *shown, more, "", INVENTORY_RULE])
+        named[server] = 0
+    for row in itertools.zip_longest(*(of_server[server][:_SOME] for server in named)):
+        for server, raw in zip(named, row, strict=True):
+            if raw is None:
+                continue
+            budget -= estimate_tokens(f"{raw}, ")
+            if budget < 0:
+                break
+            named[server] += 1
+        if budget < 0:
+            break
+    lines = [_server_line(server, of_server[server], count) for server, count in named.items()]
+    if missing := len(of_server) - len(named):
+        lines.append(f"- and {missing:,} more servers")
+    return lines
 
 
-def _server_of(public: str) -> str:
-    """The server in a name such as `mcp__server__tool`; a server's own name holds no double underscore."""
-    return public.removeprefix("mcp__").partition("__")[0]
+def _server_line(server: str, raws: Sequence[str], count: int) -> str:
+    tools = "1 tool" if len(raws) == 1 else f"{len(raws):,} tools"
+    if not count:
+        return f"- {server}: {tools}"
+    such = "" if count == len(raws) else "such as "
+    return f"- {server}: {tools}, {such}{', '.join(raws[:count])}"
 
 
-def _in_turns(queues: Sequence[Sequence[str]]) -> Iterator[str]:
-    """One of each queue, then the next of each."""
-    for row in itertools.zip_longest(*queues):
-        yield from (name for name in row if name is not None)
+def _counts(names: Sequence[str]) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for name in names:
+        server, _ = _parts(name)
+        counts[server] = counts.get(server, 0) + 1
+    return counts
+
+
+def _parts(public: str) -> tuple[str, str]:
+    """Server and tool in a name such as `mcp__server__tool`; a server's name holds no double underscore."""
+    server, _, raw = public.removeprefix("mcp__").partition("__")
+    return server, raw
 
 
 def system_prompt(
@@ -75,7 +149,7 @@ def system_prompt(
     project: Path,
     platform: str,
     instructions: str,
-    inventory: Sequence[tuple[str, str]],
+    inventory: Inventory,
     inventory_budget: int,
 ) -> str:
     """The whole system message. An empty inventory leaves no trace of MCP in it."""

@@ -201,6 +201,17 @@ class Catalogue:
         close = difflib.get_close_matches(name, tools, NEAREST)
         return tuple(dict.fromkeys([*by_raw, *close]))[:NEAREST]
 
+    @property
+    def offered(self) -> int:
+        """How many tools are on offer."""
+        return len(self._tools)
+
+    def fix_order(self) -> None:
+        """A request is made: what is loaded by itself has its place from now on."""
+
+    def quarantine(self, public: str, reason: str) -> None:
+        """Stop offering a tool until its definition or the model changes."""
+
     # -------------------------------------------------------------------- loading
 
     def loaded(self) -> tuple[McpTool, ...]:

@@ -15,6 +15,7 @@ from hel_tui.core.agent.gates import NoHooks
 from hel_tui.core.agent.ledger import Ledger
 from hel_tui.core.agent.registry import Registry
 from hel_tui.core.agent.turn import Agent, Prompt
+from hel_tui.core.context.prompt import inventory_news, is_large
 from hel_tui.core.mcp.host import Host
 from hel_tui.core.options import Options
 from hel_tui.core.permissions.policy import Policy
@@ -121,6 +122,7 @@ def assemble(
         host.catalogue if with_servers else None,
         host.loader if with_servers else None,
         host.starting,
+        is_large=lambda inventory: is_large(inventory, loaded.settings.inventory_budget),
     )
     ledger = Ledger(emit, record)
     writes = Writes()
@@ -149,6 +151,7 @@ def assemble(
         emit=emit,
         record=record,
         prompt=prompt,
+        news=lambda before, after: inventory_news(before, after, loaded.settings.inventory_budget),
         max_steps=options.max_steps or loaded.settings.max_steps,
     )
 
