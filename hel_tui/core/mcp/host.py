@@ -100,6 +100,9 @@ class Host:
         """Notices of first starts that wait for the servers before them in name order."""
         self.catalogue = Catalogue(files, self._tools_changed)
         self.shelf = Shelf(on_event)
+        self._is_telling = False
+        self.request_size: Callable[[], tuple[int, int]] = lambda: (0, 0)
+        """(tools in the next request, how many the provider takes; 0 for no limit)."""
         self.loader = LoadMcpTool(self.catalogue, self.starting)
 
     # ------------------------------------------------------------------ commands
@@ -312,7 +315,21 @@ class Host:
                 self._on_event(notice)
 
     def _tools_changed(self) -> None:
-        loaded = [row for row in self.catalogue.rows() if row.loaded]
-        offered = sum(1 for row in self.catalogue.rows() if not row.reason)
-        tokens = sum(row.tokens for row in loaded)
-        self._on_event(ToolsChanged(self.catalogue.version, len(loaded), offered, tokens))
+        """Tell the sums, once for all changes of this moment: many servers may come at once."""
+        if not self._is_telling:
+            self._is_telling = True
+            asyncio.get_running_loop().call_soon(self._tell_tools)
+
+    def _tell_tools(self) -> None:
+        self._is_telling = False
+        sums = self.catalogue.totals()
+        self._on_event(
+            ToolsChanged(
+                self.catalogue.version,
+                sums.loaded,
+                sums.offered,
+                sums.loaded_tokens,
+                sums.offered_tokens,
+                *self.request_size(),
+            )
+        )

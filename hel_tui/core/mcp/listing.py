@@ -33,6 +33,8 @@ class ToolSpec:
     problem: str = ""
     output: Json | None = None
     """Schema of its structured content, where it has one."""
+    sent: Any = None
+    """Its input schema as the server sent it; None when it sent none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +51,11 @@ def hidden(listing: Listing, hide: Callable[[str], str]) -> Listing:
 
 
 def _hidden(spec: ToolSpec, hide: Callable[[str], str]) -> ToolSpec:
-    text = json.dumps([spec.description, spec.parameters], ensure_ascii=False)
+    text = json.dumps([spec.description, spec.parameters, spec.sent], ensure_ascii=False)
     if hide(text) == text:  # as good as always
         return spec
     description, parameters = _each(spec.description, hide), _each(spec.parameters, hide)
-    return replace(spec, description=description, parameters=parameters)
+    return replace(spec, description=description, parameters=parameters, sent=_each(spec.sent, hide))
 
 
 def _each(value: Any, hide: Callable[[str], str]) -> Any:
@@ -142,6 +144,7 @@ def _judge(item: Any, names: set[str]) -> ToolSpec:
         annotations=annotations if isinstance(annotations, dict) else {},
         problem=problem,
         output=output if isinstance(output, dict) else None,
+        sent=item.get("inputSchema"),
     )
 
 

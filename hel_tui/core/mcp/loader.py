@@ -98,4 +98,6 @@ def _line(result: LoadResult) -> str:
         return f"{result.name[:100]}: unknown{hint}"
     if result.state == "not offered":
         return f"{result.name}: not offered ({result.detail})"
+    if result.state == "no room":
+        return f"{result.name}: not loaded, {result.detail}; the person can unload others"
     return f"{result.name}: {result.state}"

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from hel_tui.core.mcp.catalogue import Catalogue, ListChange
+from hel_tui.core.mcp.catalogue import Catalogue
 from hel_tui.core.mcp.entries import ServerEntry
+from hel_tui.core.mcp.generations import ListChange
 from hel_tui.core.mcp.listing import Listing, hidden
 from hel_tui.core.mcp.logs import LINE_LENGTH, LogStore
 from hel_tui.core.mcp.shelf import Shelf
@@ -96,8 +97,7 @@ class Reports:
         if entry.utility_tools:
             listing, self.utility = with_utility(listing, self._status.offers)
         change = self._catalogue.replace(entry, listing, call)
-        rows = self._catalogue.rows()
-        self._status.tools = sum(1 for row in rows if row.server == entry.name and not row.reason)
+        self._status.tools = sum(1 for row in self._catalogue.rows_of(entry.name) if not row.reason)
         self._cut = f"list cut: {listing.cut}" if listing.cut else ""
         return change
 
