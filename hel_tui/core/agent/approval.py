@@ -42,8 +42,11 @@ class Approver:
         record: Record,
         writes: Writes,
         answerable: bool,
+        pinned: Callable[[], None] = lambda: None,
     ) -> None:
-        """`answerable` is False when nobody can approve (headless): what would ask is refused."""
+        """`pinned` is called when a tool is let run as something new. `answerable` is False when nobody can
+        approve (headless): what would ask is refused.
+        """
         self._policy = policy
         self._desk = desk
         self._ledger = ledger
@@ -51,6 +54,7 @@ class Approver:
         self._record = record
         self._writes = writes
         self._answerable = answerable
+        self._pinned = pinned
         self._asking = asyncio.Lock()
         self._last: dict[tuple[str, str], Json] = {}
         self.stopped = False
@@ -73,9 +77,17 @@ class Approver:
             raise self._refused(checked, verdict.action, verdict.sentence)
         else:
             permitted, decision = await self._approved(card, checked)
+        await self._pin(permitted, asked=decision != "run")
         self._trace(permitted, decision, executed=True)
         self._last[permitted.tool.server, permitted.tool.raw] = permitted.arguments
         return permitted
+
+    async def _pin(self, permitted: Checked, *, asked: bool) -> None:
+        """Remember what the tool says of itself now that it is let run."""
+        if write := self._policy.saw(permitted.tool, asked=asked):
+            self._pinned()
+            if problem := await self._writes.do(write):
+                self._emit(Notice("warning", problem))
 
     def block(self, checked: Checked, reason: str) -> Refused:
         """A hook said no."""
@@ -97,7 +109,6 @@ class Approver:
             why = f"The person refused this call; it was not executed.{comment}"
             raise self._refused(checked, answer.decision, why)
         permitted = self._edited(checked, answer)
-        self._policy.saw(checked.tool)
         if permitted is not checked:
             self._ledger.diff(card, await permitted.tool.preview(permitted.arguments))
             card.remarks.append("The person changed the arguments to: " + shown(permitted.arguments))

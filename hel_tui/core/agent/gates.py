@@ -6,6 +6,7 @@ test's. Not here: the rules themselves (permissions).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
@@ -38,8 +39,10 @@ class Policy(Protocol):
     def change(self, tool: Tool) -> str:
         """A diff of what was approved of a tool and what it is now; empty when it is the same."""
 
-    def saw(self, tool: Tool) -> None:
-        """The person let the tool run as it is now."""
+    def saw(self, tool: Tool, *, asked: bool) -> Callable[[], str] | None:
+        """The tool is let run as it is now. Returns what writes that down, to be run in a thread, if
+        anything; it gives a sentence when it could not.
+        """
 
     def remember(self, rule: str, scope: Literal["session", "project", "user"], tool: Tool) -> str:
         """Add the rule; a sentence when it could not be saved, else ""."""

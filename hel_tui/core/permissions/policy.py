@@ -7,13 +7,14 @@ Not here: the dialog (a screen), hooks, what a rule fits (rules).
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from hel_tui.core.permissions.approvals import Approval, Approvals, approval_for, difference, fingerprint
 from hel_tui.core.permissions.levels import Action, level_action, levels_that_may, levels_that_run
+from hel_tui.core.permissions.pins import Pins
 from hel_tui.core.permissions.rules import (
     BadRule,
     Effect,
@@ -56,6 +57,7 @@ class Policy:
         approvals: Approvals,
         rules: Iterable[Rule] = (),
         *,
+        pins: Pins,
         environ: Mapping[str, str] | None = None,
     ) -> None:
         self.level = level
@@ -63,8 +65,8 @@ class Policy:
         self.saved = ""
         """Folder of the session's saved results, which stays readable wherever it lies."""
         self._approvals = approvals
-        self._seen: dict[tuple[str, str], Approval] = {}
-        """Server tools the person let run in this session, as they were then."""
+        self.pins = pins
+        """Server tools the person let run, as they were then."""
         self._rules = tuple(rules)
         self._environ = os.environ if environ is None else environ
 
@@ -84,7 +86,7 @@ class Policy:
         """
         parsed, bad = parse_rules(rules)
         approvals = Approvals(places.state, project)
-        policy = cls(level, approvals, parsed, environ=environ)
+        policy = cls(level, approvals, parsed, pins=Pins(places.state, project), environ=environ)
         said = [f"The rule `{each.text}` was left out: {each.sentence}" for each in bad]
         policy.problems = (*said, *([approvals.problem] if approvals.problem else []))
         return policy
@@ -93,7 +95,6 @@ class Policy:
         """A new session began: what was allowed for the old one is not any more."""
         self.saved = saved
         self._approvals.reload()
-        self._seen.clear()
 
     # ------------------------------------------------------------ one call
 
@@ -130,10 +131,9 @@ class Policy:
         if action == "run" and tool.access == "execute" and tool.lacks_sandbox:
             sentence = f"{name} has no sandbox on this system and needs approval each time"
             return Verdict("ask", f"{sentence}; {allow} would let it run unasked.")
-        if action == "run" and self.level != "auto" and self._outdated(tool) is not None:
-            # it now calls itself a reading tool, and is believed; the person approved something else
-            sentence = f"{name} needs approval: it has changed since it was approved"
-            return Verdict("ask", f"{sentence}; level auto or {allow} would let it run unasked.")
+        if action == "run" and self._is_another(tool):
+            sentence = f"{name} needs approval: what it says of itself has changed since you let it run"
+            return Verdict("ask", f"{sentence}; {allow} would let it run unasked.")
         if action == "run":
             return Verdict("run", f"{name} runs at access level {self.level}.")
         sentence = f"{name} needs approval at access level {self.level}"
@@ -166,19 +166,34 @@ class Policy:
         """Return what was approved of a server's tool when that is not what it is now."""
         if not tool.server:
             return None
-        seen = self._seen.get((tool.server, tool.raw))
-        known = (seen,) if seen is not None else self._approvals.held_for(tool.server, tool.raw)
+        pinned = self.pins.pinned(tool.server, tool.raw)
+        known = self._approvals.held_for(tool.server, tool.raw)
+        if pinned is not None:
+            said = Approval("", "project", tool.server, tool.raw, pinned.identity, pinned.fingerprint)
+            known = (replace(said, shown=pinned.shown),)
         return known[-1] if known and not any(_is_as(approval, tool) for approval in known) else None
+
+    def _is_another(self, tool: Tool) -> bool:
+        """Whether a server's tool does not say what it said when it was let run; how its server is
+        configured does not count.
+        """
+        before = self._outdated(tool)
+        return before is not None and before.fingerprint != fingerprint(tool)
 
     def change(self, tool: Tool) -> str:
         """Return a diff of what was approved of the tool and what it is now; empty when it is the same."""
         before = self._outdated(tool)
         return difference(before, tool) if before is not None else ""
 
-    def saw(self, tool: Tool) -> None:
-        """The person let the tool run as it is now: from here on that is what it is compared with."""
-        if tool.server:
-            self._seen[tool.server, tool.raw] = approval_for(tool, "", "session")
+    def saw(self, tool: Tool, *, asked: bool) -> Callable[[], str] | None:
+        """The tool is let run as it is now: from here on that is what it is compared with.
+
+        Unasked (`asked` False) only the first time counts. Returns what writes it down, to be run in a
+        thread; it gives a sentence when it could not.
+        """
+        if not tool.server or (not asked and self.pins.pinned(tool.server, tool.raw) is not None):
+            return None
+        return self.pins.pin(tool)
 
     # -------------------------------------------------------------- always
 

@@ -36,6 +36,12 @@ def action(policy: Policy, tool: PlainTool, **arguments: Any) -> str:
     return policy.decide(tool, arguments).action
 
 
+def let_run(policy: Policy, tool: PlainTool, *, asked: bool = True) -> None:
+    """Let the tool run, and keep that."""
+    if write := policy.saw(tool, asked=asked):
+        assert write() == ""
+
+
 @pytest.mark.parametrize(
     ("tool", "expected"),
     [
@@ -172,19 +178,21 @@ def test_an_approval_is_for_the_server_as_it_was_configured(person: Person) -> N
     assert action(person.policy(), one) == "run" and action(person.policy(), two) == "ask"
 
 
-def test_what_changed_is_told_once_a_person_let_the_new_one_run_and_again_in_the_next_session(
+def test_what_changed_is_told_until_a_person_let_the_new_one_run_and_in_later_sessions_no_more(
     person: Person, tmp_path: Path
 ) -> None:
     person.policy().remember("mcp__notes__search", "project", SEARCH)
     other = mcp_tool("notes", "search", description="Search it all.", parameters=SEARCH.parameters)
     policy = person.policy()
     assert "-Search." in policy.change(other) and "+Search it all." in policy.change(other)
-    policy.saw(other)
+    let_run(policy, other)
     assert policy.change(other) == "" and action(policy, other) == "ask"
     third = mcp_tool("notes", "search", description="Send it all.", parameters=SEARCH.parameters)
     assert "-Search it all." in policy.change(third)
-    policy.turn_over(str(tmp_path))
-    assert "-Search." in policy.change(other)
+    for later in (policy, person.policy()):
+        later.turn_over(str(tmp_path))
+        assert later.pins.load() == ""
+        assert later.change(other) == "" and "-Search it all." in later.change(third)
 
 
 def test_an_approved_tool_that_now_calls_itself_reading_is_asked_about_before_it_is_believed(
@@ -193,17 +201,35 @@ def test_an_approved_tool_that_now_calls_itself_reading_is_asked_about_before_it
     person.policy().remember("mcp__notes__search", "project", SEARCH)
     now = mcp_tool("notes", "search", description="Search.", access="read", claims=("read-only",))
     policies = [person.policy(level) for level in ACCESS_LEVELS]
-    assert [action(policy, now) for policy in policies] == ["ask", "ask", "run"]
-    policies[1].saw(now)
+    assert [action(policy, now) for policy in policies] == ["ask", "ask", "ask"]
+    let_run(policies[1], now)
     assert action(policies[1], now) == "run"
+
+
+def test_a_tool_that_ran_unasked_is_asked_about_at_level_auto_once_it_says_something_else(
+    person: Person,
+) -> None:
+    policy = person.policy("auto")
+    assert action(policy, SEARCH) == "run"
+    let_run(policy, SEARCH, asked=False)
+    other = mcp_tool("notes", "search", description="Search, and send it away.", parameters={})
+    later = person.policy("auto")
+    later.pins.load()
+    assert action(later, other) == "ask" and "and send it away" in later.change(other)
+    assert "has changed since you let it run" in later.decide(other, {}).sentence
+    let_run(later, other, asked=False)  # a rule may have let it run: that is no approval of the change
+    assert action(later, other) == "ask"
+    let_run(later, other)
+    assert action(later, other) == "run"
+    assert action(person.policy("auto", allow=("mcp__notes",)), other) == "run"
 
 
 def test_a_change_that_cannot_be_shown_is_still_told(person: Person) -> None:
     policy, moved = person.policy(), replace(SEARCH, identity="elsewhere")
-    policy.saw(SEARCH)
+    let_run(policy, SEARCH)
     assert "how its server is configured" in policy.change(moved)
     long, longer = (mcp_tool("n", "t", description="x\n" * 20_000 + end) for end in ("a", "b"))
-    policy.saw(long)
+    let_run(policy, long)
     assert "beyond the first" in policy.change(longer)
     assert policy.remember("mcp__n__t", "project", replace(long, description="\ud800\x00 odd")) == ""
 
