@@ -50,6 +50,8 @@ class Parsed:
     value: Any
     starts: dict[Path, int]
     """Offsets of members of the upper levels, by path of keys and list indexes; the root is `()`."""
+    spans: dict[Path, tuple[int, int]]
+    """Where the values of those members begin and end."""
 
     def place(self, path: Path) -> tuple[int, int]:
         """Return line and column of the member at `path`, or of the nearest one above it that exists."""
@@ -60,6 +62,12 @@ class Parsed:
 
 def line_and_column(text: str, offset: int) -> tuple[int, int]:
     return text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset)
+
+
+def skip_gap(text: str, at: int) -> int:
+    """Return the offset after the white space and comments that begin at `at`."""
+    found = _GAP.match(text, at)
+    return found.end() if found else at
 
 
 def decode(data: bytes) -> str:
@@ -92,6 +100,7 @@ class _Reader:
         self.text = text
         self.at = 0
         self.starts: dict[Path, int] = {}
+        self.spans: dict[Path, tuple[int, int]] = {}
 
     def document(self) -> Parsed:
         self._skip()
@@ -102,9 +111,16 @@ class _Reader:
         self._skip()
         if self.at < len(self.text):
             raise self._bad(f"{self._here()} after the end of the document.")
-        return Parsed(self.text, value, self.starts)
+        return Parsed(self.text, value, self.starts, self.spans)
 
     def _value(self, path: Path) -> Any:
+        start = self.at
+        value = self._read(path)
+        if len(path) <= _PLACED_DEPTH:
+            self.spans[path] = start, self.at
+        return value
+
+    def _read(self, path: Path) -> Any:
         first = self.text[self.at : self.at + 1]
         if first in ("{", "[") and len(path) >= MAX_DEPTH:
             raise self._bad(f"nested more than {MAX_DEPTH} levels deep.")
@@ -191,8 +207,7 @@ class _Reader:
         return value
 
     def _skip(self) -> None:
-        found = _GAP.match(self.text, self.at)
-        self.at = found.end() if found else self.at
+        self.at = skip_gap(self.text, self.at)
         if self.text.startswith("/*", self.at):
             raise self._bad("this comment is not closed.")
 
