@@ -14,7 +14,7 @@ import pytest
 from hel_tui.cli.help import TOPICS, text
 from hel_tui.core.mcp import remarks
 from hel_tui.core.store.places import find_places
-from hel_tui.core.store.settings import LATER, Settings
+from hel_tui.core.store.settings import Settings
 from hel_tui.tui import keymap, strings
 from hel_tui.tui.keymap import ACTIONS, load
 from hel_tui.tui.slash import SPECS
@@ -103,7 +103,7 @@ def test_every_key_of_an_entry_is_told() -> None:
 
 def test_nothing_is_promised_that_this_version_does_not_have() -> None:
     for name in TOPICS:
-        for key in (*LATER, *remarks._LATER):
+        for key in remarks._LATER:
             if key == "watch" and name != "servers":
                 continue  # elsewhere it is what one does with a resource, not a key of an entry
             assert not re.search(rf"\b{key}\b", topic(name)), (name, key)

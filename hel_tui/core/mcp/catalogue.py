@@ -98,6 +98,8 @@ class Catalogue:
         self.loading: LoadingMode = loading
         self.is_changed: Callable[[McpTool], bool] = lambda _tool: False
         """Whether a tool is not what it was when the person let it run first."""
+        self.on_listed: Callable[[tuple[McpTool, ...]], None] = lambda _tools: None
+        """Hears of the tools of each new generation."""
         self.adapted: Callable[[McpTool], int] = lambda _tool: 0
         """How many changes its schema needs for the model."""
         self.version = 0
@@ -111,6 +113,7 @@ class Catalogue:
         change = ListChange() if before is None else compare(before.listed, after.listed, set(self._loaded))
         self._put(entry.name, after)
         self._changed(entry.name)
+        self.on_listed(tuple(one.tool for one in after.listed if one.tool is not None))
         return change
 
     def remove(self, server: str) -> None:

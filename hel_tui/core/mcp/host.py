@@ -14,7 +14,8 @@ from pathlib import Path
 from hel_tui.core.guard import Guard
 from hel_tui.core.mcp.asking import Ask, Helpers, Sample, nobody
 from hel_tui.core.mcp.binary import ResultFiles
-from hel_tui.core.mcp.catalogue import Catalogue
+from hel_tui.core.mcp.catalogue import Catalogue, LoadingMode
+from hel_tui.core.mcp.choices import Choices
 from hel_tui.core.mcp.clock import Clock
 from hel_tui.core.mcp.entries import OnListChanged, ServerEntry
 from hel_tui.core.mcp.leftovers import Leftover, RunRecord, end_leftovers, find_leftovers
@@ -22,6 +23,7 @@ from hel_tui.core.mcp.life import Ground
 from hel_tui.core.mcp.loader import LoadMcpTool
 from hel_tui.core.mcp.logins import Logins
 from hel_tui.core.mcp.logs import LogStore
+from hel_tui.core.mcp.naming import Naming
 from hel_tui.core.mcp.process import GRACE
 from hel_tui.core.mcp.shelf import Shelf
 from hel_tui.core.mcp.supervisor import Supervisor
@@ -58,6 +60,9 @@ class Host:
         sample: Callable[[], Sample | None] = lambda: None,
         answerable: bool = False,
         on_list_changed: OnListChanged = "refresh",
+        naming: Naming = "hash",
+        loading: LoadingMode = "deferred",
+        choices: Choices | None = None,
         probe_timeout: float = PROBE_TIMEOUT,
         grace: float = GRACE,
     ) -> None:
@@ -98,7 +103,9 @@ class Host:
         """Those whose names others have, on their way out."""
         self._held: dict[str, list[Notice]] = {}
         """Notices of first starts that wait for the servers before them in name order."""
-        self.catalogue = Catalogue(files, self._tools_changed)
+        self.catalogue = Catalogue(
+            files, self._tools_changed, choices=choices, naming=naming, loading=loading
+        )
         self.shelf = Shelf(on_event)
         self._is_telling = False
         self.request_size: Callable[[], tuple[int, int]] = lambda: (0, 0)

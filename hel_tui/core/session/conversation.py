@@ -72,7 +72,7 @@ class Session:
         self._has_model = asyncio.Event()
         """The first choice of a model is over."""
         self._instructions = ""
-        self._parts = assemble(options, self._id, emit, self._from_host, self._prompt)
+        self._parts = assemble(options, self._id, emit, self._from_host, self._prompt, self._spawn)
         self._server_commands = ServerCommands(self._parts, options.project, emit, self._spawn)
 
     # ------------------------------------------------------------------- life
@@ -86,7 +86,7 @@ class Session:
             self._warn(remark)
         self._instructions = project_instructions(self._options.project)
         if self._options.mcp:
-            self._spawn(self._parts.servers.start())
+            self._spawn(self._start_servers())
             self._spawn(watch_sleep(Clock(), self._parts.host.doubt))
             self._spawn(
                 offer_leftovers(
@@ -103,6 +103,10 @@ class Session:
             except Exception as error:  # one bad command must not end the conversation
                 self._emit(p.Notice("error", self._bug(error)))
         await self._end()
+
+    async def _start_servers(self) -> None:
+        await self._parts.tools.read()
+        await self._parts.servers.start()
 
     async def _end(self) -> None:
         await asyncio.sleep(0)  # an answer that came just before is heard: it may be an approval to keep
@@ -142,7 +146,7 @@ class Session:
 
     def tool(self, server: str, raw: str) -> p.ToolDetail | None:
         """Everything about one tool."""
-        return self._parts.host.catalogue.detail(server, raw)
+        return self._parts.tools.detail(server, raw)
 
     def searches(self) -> tuple[p.SearchTrace, ...]:
         """The searches over the tools in this session."""

@@ -5,9 +5,10 @@ Wiring only, no behaviour: who is given what. Not here: commands and turns (conv
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from hel_tui.core.agent.approval import Approver
 from hel_tui.core.agent.calls import Caller
@@ -16,6 +17,7 @@ from hel_tui.core.agent.ledger import Ledger
 from hel_tui.core.agent.registry import Registry
 from hel_tui.core.agent.turn import Agent, Prompt
 from hel_tui.core.context.prompt import inventory_news, is_large
+from hel_tui.core.mcp.choices import Choices
 from hel_tui.core.mcp.host import Host
 from hel_tui.core.options import Options
 from hel_tui.core.permissions.policy import Policy
@@ -27,9 +29,10 @@ from hel_tui.core.session.pages import Pages
 from hel_tui.core.session.questions import recorded_questions
 from hel_tui.core.session.sampling import sample_with
 from hel_tui.core.session.servers import Servers
+from hel_tui.core.session.tools import Tools
 from hel_tui.core.store.files import SessionFiles
 from hel_tui.core.store.memory import recall
-from hel_tui.core.store.places import Places, find_places
+from hel_tui.core.store.places import Places, find_places, project_key
 from hel_tui.core.store.record import Record
 from hel_tui.core.store.redact import Redactor, secrets_in
 from hel_tui.core.store.settings import LoadedSettings, load_settings
@@ -59,6 +62,8 @@ class Parts:
     model: Model
     offerings: Offerings
     """Resources and prompts of the servers, as the person uses them."""
+    tools: Tools
+    """Server tools as the person deals with them."""
     shell: Tool
     """bash as the person's own: commands typed with `!` run through it."""
     ledger: Ledger
@@ -79,6 +84,7 @@ def assemble(
     emit: Emit,
     from_host: Emit,
     prompt: Prompt,
+    spawn: Callable[[Coroutine[Any, Any, None]], None],
 ) -> Parts:
     """Build the parts of a session. Reads settings, starts nothing."""
     places = find_places(options.environ)
@@ -104,6 +110,9 @@ def assemble(
         sample=lambda: sample,
         answerable=options.answerable,
         on_list_changed=loaded.settings.on_list_changed,
+        naming=loaded.settings.naming,
+        loading=loaded.settings.loading,
+        choices=Choices(places.state / "tools" / f"{project_key(options.project)}.toml"),
     )
     policy = Policy.load(
         places,
@@ -126,6 +135,8 @@ def assemble(
     )
     ledger = Ledger(emit, record)
     writes = Writes()
+    tools = Tools(host=host, pins=policy.pins, writes=writes, emit=emit, spawn=spawn)
+    host.request_size = lambda: (len(registry.definitions()), 0)
     approver = Approver(
         policy=policy,
         desk=desk,
@@ -134,6 +145,7 @@ def assemble(
         record=record,
         writes=writes,
         answerable=options.answerable,
+        pinned=tools.pinned,
     )
     caller = Caller(
         registry=registry,
@@ -178,6 +190,7 @@ def assemble(
         policy=policy,
         model=model,
         offerings=offerings,
+        tools=tools,
         shell=Bash(workspace, options.environ, confined=False),
         ledger=ledger,
         writes=writes,

@@ -40,9 +40,15 @@ class ServerCommands:
             case p.SwitchServer(server, on):
                 self._expect(self._parts.host.switch(server, on), server)
             case p.LoadTools(names):
-                self._parts.host.catalogue.load(names)
+                self._parts.tools.load(names)
             case p.UnloadTools(names):
-                self._parts.host.catalogue.unload(names)
+                self._parts.tools.unload(names)
+            case p.PinTools(names, on):
+                self._parts.tools.pin(names, on)
+            case p.SwitchTool(server, tool, on):
+                self._parts.tools.switch(server, tool, on)
+            case p.SeenTool(server, tool):
+                self._parts.tools.seen(server, tool)
             case p.ReviewTrust():
                 self._spawn(self._parts.servers.look_again())
             case p.Login(server):

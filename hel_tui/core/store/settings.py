@@ -20,8 +20,6 @@ from hel_tui.core.store.toml import BadToml, parse_toml
 from hel_tui.core.values import dataclass
 
 SettingsScope = Literal["user", "project"]
-LATER = ("loading", "naming")
-"""Names kept for settings that this version does not have."""
 _NAMED = 10
 """Unknown keys that are named; more are counted."""
 _SHOWN = 60
@@ -47,6 +45,10 @@ class Settings:
     """Whether sandboxed commands reach the network."""
     on_list_changed: Literal["refresh", "ignore"] = "refresh"
     """What a server's word that its tools changed leads to, where its entry does not say."""
+    loading: Literal["deferred", "eager"] = "deferred"
+    """Whether the model loads tools of servers as it needs them, or has all definitions in every request."""
+    naming: Literal["hash", "exclude"] = "hash"
+    """What becomes of a tool whose name providers do not take: a name with a hash, or it is not offered."""
     vision: bool | None = None
     """Whether the model takes images; None leaves it to its name and its endpoint."""
 
@@ -87,8 +89,9 @@ class _Bad(Exception):
 def load_settings(project: Path, places: Places, *, project_is_trusted: bool = False) -> LoadedSettings:
     """Read both files. The project's values win where they may: always when trusted, else only to tighten.
 
-    Untrusted, a project can lower the access level and `max_steps`, switch `network` and `vision` off, narrow
-    `tools`, and add `ask` and `deny` rules; everything else of its file is left out with one note.
+    Untrusted, a project can lower the access level, `max_steps` and `inventory_budget`, switch `network` and
+    `vision` off, narrow `tools`, leave tools out by `naming`, and add `ask` and `deny` rules; everything else
+    of its file is left out with one note.
     """
     notes: list[SettingsNote] = []
     user, user_rules = _read(places.user_settings, "user", notes)
@@ -126,6 +129,9 @@ _TIGHTENS: dict[str, Callable[[Any, Any], bool]] = {
     "max_steps": lambda value, now: value <= now,
     "network": lambda value, _now: not value,
     "on_list_changed": lambda value, _now: value == "ignore",
+    "loading": lambda value, _now: value == "deferred",
+    "naming": lambda value, _now: value == "exclude",
+    "inventory_budget": lambda value, now: value <= now,
     "vision": lambda value, _now: not value,
     "tools": lambda _value, _now: True,
 }
@@ -149,10 +155,6 @@ def _read(path: Path, scope: SettingsScope, notes: list[SettingsNote]) -> tuple[
     for key, value in document.items():
         if key == "permissions":
             rules = _rules_of(value, path, text, notes, unknown)
-        elif key in LATER:
-            notes.append(
-                SettingsNote(path, _line_of(text, key), f"`{key}` is not in this version; left out.")
-            )
         elif key not in _READERS:
             unknown.append(key)
         else:
@@ -287,5 +289,7 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "inventory_budget": _positive,
     "network": _flag,
     "on_list_changed": _one_of("refresh", "ignore"),
+    "loading": _one_of("deferred", "eager"),
+    "naming": _one_of("hash", "exclude"),
     "vision": _flag,
 }

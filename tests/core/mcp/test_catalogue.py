@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from hel_tui.core.mcp.catalogue import Catalogue
+from hel_tui.core.mcp.choices import Choices
 from hel_tui.core.mcp.entries import ServerEntry
 from hel_tui.core.mcp.listing import Listing, ToolSpec
 from hel_tui.core.mcp.loader import LoadMcpTool
@@ -209,3 +210,128 @@ def test_a_row_knows_how_a_call_by_hand_begins(catalogue: Catalogue) -> None:
     schema = {"type": "object", "properties": {"q": {"type": "string"}}, "required": ["q"]}
     put(catalogue, "srv", ToolSpec("find", "finds", schema, {}), spec("now"))
     assert [row.blank for row in catalogue.rows()] == ['{"q": ""}', "{}"]
+
+
+# ------------------------------------------------- what the person and the settings decide
+
+
+def test_a_tool_that_is_switched_off_leaves_and_comes_back_at_its_place_in_the_list(
+    catalogue: Catalogue,
+) -> None:
+    put(catalogue, "s", spec("a"), spec("b"))
+    catalogue.load(["mcp__s__a"])
+    catalogue.switch("s", "a", False)
+    assert [name for name, _ in catalogue.inventory()] == ["mcp__s__b"]
+    assert catalogue.loaded() == () and catalogue.get("mcp__s__a") is None
+    (a, _) = catalogue.rows()
+    assert a.off and a.reason == "switched off by you" and not a.loaded
+    (refused,) = catalogue.load(["mcp__s__a"])
+    assert (refused.state, refused.detail) == ("not offered", "switched off by you")
+    put(catalogue, "s", spec("a", "new words"), spec("b"))
+    assert catalogue.get("mcp__s__a") is None, "a new generation does not switch it on"
+    catalogue.switch("s", "a", True)
+    assert [tool.raw for tool in catalogue.loaded()] == ["a"]
+
+
+def test_pinned_tools_load_by_themselves_in_every_conversation_and_run(tmp_path: Path) -> None:
+    file = tmp_path / "choices.toml"
+
+    def opened() -> Catalogue:
+        files = SessionFiles(tmp_path)
+        one = Catalogue(lambda: files, choices=Choices(file))
+        assert one.choices.load() == ""
+        put(one, "s", spec("a"), spec("b"), spec("c"))
+        return one
+
+    one = opened()
+    assert one.pin(["mcp__s__b"], True)() == "" and one.switch("s", "c", False)() == ""
+    assert [tool.raw for tool in one.loaded()] == ["b"]
+    one.load(["mcp__s__a"])
+    one.unload_all()
+    assert [tool.raw for tool in one.loaded()] == ["b"]
+    later = opened()
+    assert [(row.raw, row.pinned, row.off) for row in later.rows()] == [
+        ("a", False, False),
+        ("b", True, False),
+        ("c", False, True),
+    ]
+    assert [tool.raw for tool in later.loaded()] == ["b"]
+    assert later.pin(["mcp__s__b"], False)() == ""
+    later.unload_all()
+    assert later.loaded() == () and opened().loaded() == ()
+
+
+def test_eager_has_all_in_name_order_until_a_request_fixes_it_and_late_ones_behind(tmp_path: Path) -> None:
+    seen = set()
+    for order in itertools.permutations("abc"):
+        files = SessionFiles(tmp_path)
+        one = Catalogue(lambda files=files: files, loading="eager")  # type: ignore[misc]
+        for name in order:
+            put(one, name, spec("t"))
+        seen.add(tuple(tool.server for tool in one.loaded()))
+        one.fix_order()
+        put(one, "aa", spec("late"))
+        assert [tool.server for tool in one.loaded()] == ["a", "b", "c", "aa"]
+        assert one.inventory() == ()
+    assert seen == {("a", "b", "c")}
+
+
+def test_beyond_the_providers_limit_nothing_is_loaded_and_what_loads_by_itself_must_be_loaded(
+    tmp_path: Path,
+) -> None:
+    files = SessionFiles(tmp_path)
+    one = Catalogue(lambda: files)
+    one.model_changed(2)
+    put(one, "s", *(spec(raw) for raw in "abc"), always_load=True)
+    assert [tool.raw for tool in one.loaded()] == ["a", "b"]
+    assert [name for name, _ in one.inventory()] == ["mcp__s__c"]
+    (result,) = one.load(["mcp__s__c"])
+    assert result.state == "no room" and "no more than 2" in result.detail
+    one.unload(["mcp__s__a"])
+    assert [tool.raw for tool in one.loaded()] == ["b", "c"], "it has taken the room by itself"
+    one.model_changed(0)
+    assert sorted(tool.raw for tool in one.loaded()) == ["b", "c"]
+
+
+def test_a_refused_tool_stays_out_until_its_definition_or_the_model_changes(catalogue: Catalogue) -> None:
+    put(catalogue, "s", spec("a"), spec("b"))
+    catalogue.load(["mcp__s__a", "mcp__s__b"])
+    catalogue.quarantine("mcp__s__a", "refused by x/y: its schema")
+    assert [tool.raw for tool in catalogue.loaded()] == ["b"]
+    assert catalogue.rows()[0].reason == "refused by x/y: its schema"
+    put(catalogue, "s", spec("a"), spec("b"))
+    assert catalogue.get("mcp__s__a") is None
+    put(catalogue, "s", spec("a", "mended"), spec("b"))
+    assert catalogue.get("mcp__s__a") is not None
+    catalogue.quarantine("mcp__s__b", "no")
+    catalogue.model_changed(0)
+    assert [tool.raw for tool in catalogue.loaded()] == ["a", "b"]
+
+
+def test_names_that_cannot_be_used_are_left_out_where_that_is_set(tmp_path: Path) -> None:
+    files = SessionFiles(tmp_path)
+    one = Catalogue(lambda: files, naming="exclude")
+    put(one, "s", spec("a.b"), spec("a_b"), spec("fine"), spec("n" * 70))
+    put(one, "t", spec("fine"))
+    assert [name for name, _ in one.inventory()] == ["mcp__s__fine", "mcp__t__fine"]
+    assert sum(bool(row.reason) for row in one.rows()) == 3
+
+
+def test_a_change_of_one_server_leaves_the_rows_of_others_as_they_are(catalogue: Catalogue) -> None:
+    for n in range(20):
+        put(catalogue, f"s{n:02}", *(spec(f"t{m}") for m in range(5)))
+    before = catalogue.rows()
+    put(catalogue, "s07", spec("other"))
+    catalogue.load(["mcp__s03__t1"])
+    after = catalogue.rows()
+    fresh = {row.server for row in after if not any(row is one for one in before)}
+    assert fresh == {"s03", "s07"} and len(after) == 19 * 5 + 1
+
+
+def test_what_the_server_sent_and_what_is_offered_of_it_are_both_told(catalogue: Catalogue) -> None:
+    listed = ToolSpec("a", "Does\nit.", EMPTY, {"readOnlyHint": True}, sent={"properties": []})
+    put(catalogue, "s", listed)
+    detail = catalogue.detail("s", "a")
+    assert detail is not None and detail.description == "Does\nit." and detail.claims == ("read-only",)
+    assert '"properties": []' in detail.sent and '"properties": {}' in detail.given
+    assert catalogue.detail("s", "b") is None

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import random
 import re
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hel_tui.core.mcp.naming import public_name
+from hel_tui.core.mcp.naming import excluded_names, public_name
 
 servers = st.from_regex(r"\A[A-Za-z0-9](?:[A-Za-z0-9-]|_(?!_)){0,31}\Z")
 raws = st.text(max_size=100) | st.from_regex(r"\A[a-z_]{1,12}\Z")
@@ -47,3 +48,23 @@ def test_every_name_is_at_most_64_of_the_allowed_characters(server: str, raw: st
 def test_different_tools_have_different_names(server: str, raw: str, other: str, second: str) -> None:
     if (server, raw) != (other, second):
         assert public_name(server, raw) != public_name(other, second)
+
+
+def test_exclude_leaves_out_what_would_have_to_be_changed_and_what_it_would_collide_with() -> None:
+    reasons = excluded_names("s", ["a.b", "a_b", "n" * 70, "fine", "a"])
+    assert sorted(reasons) == sorted(["a.b", "a_b", "n" * 70])
+    assert "cannot be used as it is" in reasons["n" * 70]
+    assert "the same as that of a.b" in reasons["a_b"] and "the same as that of a_b" in reasons["a.b"]
+
+
+@given(servers, st.lists(raws, max_size=8), st.randoms())
+def test_exclude_keeps_only_plain_different_names_in_whatever_order(
+    server: str, names: list[str], chance: random.Random
+) -> None:
+    reasons = excluded_names(server, names)
+    shuffled = names[:]
+    chance.shuffle(shuffled)
+    assert excluded_names(server, shuffled) == reasons
+    kept = {raw for raw in names if raw not in reasons}
+    assert all(public_name(server, raw) == f"mcp__{server}__{raw}" for raw in kept)
+    assert len({public_name(server, raw) for raw in kept}) == len(kept)

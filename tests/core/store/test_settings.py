@@ -72,13 +72,15 @@ def test_unknown_keys_make_one_note_with_what_was_meant(tmp_path: Path, places: 
     assert loaded.settings.theme == "x"
 
 
-@pytest.mark.parametrize("line", ['loading = "eager"', 'naming = "hash"'])
-def test_a_setting_that_this_version_does_not_have_is_said_to_do_nothing(
-    tmp_path: Path, places: Places, line: str
+def test_how_tools_are_loaded_and_named_is_the_persons_and_a_project_may_only_offer_less(
+    tmp_path: Path, places: Places
 ) -> None:
-    loaded = load(tmp_path, places, f"theme = 'x'\n{line}\n")
-    (note,) = loaded.notes
-    assert note.line == 2 and "not in this version" in note.sentence
+    theirs = 'loading = "eager"\nnaming = "exclude"\ninventory_budget = 9000\n'
+    loaded = load(tmp_path, places, "", theirs)
+    assert (loaded.settings.loading, loaded.settings.naming) == ("deferred", "exclude")
+    assert loaded.settings.inventory_budget == 2000
+    assert "`loading`, `inventory_budget` left out" in loaded.notes[0].sentence
+    assert load(tmp_path, places, theirs).settings.loading == "eager"
 
 
 def test_broken_toml_is_a_note_with_its_line(tmp_path: Path, places: Places) -> None:
