@@ -125,4 +125,10 @@ class Unset:
     def fault(self) -> ServerFault:
         """Why the server is not started."""
         verb = "is" if len(self.names) == 1 else "are"
-        return ServerFault("entry", f"not started: {' and '.join(self.names)} {verb} not set", lasting=True)
+        whats = [f"keyring entry {name[8:]}" if _is_kept(name) else name for name in self.names]
+        mend = next((f": hel mcp secret set {name[8:]}" for name in self.names if _is_kept(name)), "")
+        return ServerFault("entry", f"not started: {' and '.join(whats)} {verb} not set{mend}", lasting=True)
+
+
+def _is_kept(name: str) -> bool:
+    return name.startswith("keyring:")

@@ -28,7 +28,8 @@ from hel_tui.core.mcp.logs import LogStore
 from hel_tui.core.mcp.process import GRACE
 from hel_tui.core.mcp.verdicts import Verdicts
 from hel_tui.core.protocol import ServerFailure
-from hel_tui.core.store.secrets import keyring_value
+from hel_tui.core.store.places import find_places
+from hel_tui.core.store.secrets import kept_value
 from hel_tui.core.threads import in_thread
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ class Ground:
 
     def keyring(self, name: str) -> str | None:
         """A value of the keyring, which from now on is hidden. May block: the keyring may ask the person."""
-        value = keyring_value(name)
+        value = kept_value(name, find_places(self.environ).state)
         self.hide(*filter(None, [value]))
         return value
 

@@ -130,3 +130,9 @@ def test_what_a_variable_holds_is_part_of_one_word_of_the_helper() -> None:
 
 def test_the_values_that_texts_are_filled_in_with_are_known() -> None:
     assert values_filled_in(["Bearer ${TOKEN}", "${NOPE:-${HOME}}", "$RAW"], ENVIRON) == ("/home/ada", "t0k")
+
+
+def test_what_is_not_set_is_said_with_where_to_set_it() -> None:
+    assert Unset(("A", "B")).fault().sentence == "not started: A and B are not set"
+    said = Unset(("keyring:notes.TOKEN",)).fault().sentence
+    assert said == "not started: keyring entry notes.TOKEN is not set: hel mcp secret set notes.TOKEN"

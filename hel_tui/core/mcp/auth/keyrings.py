@@ -12,6 +12,7 @@ import secrets
 from collections.abc import Callable
 from typing import Any, Literal, TypeVar
 
+from hel_tui.core.store.secrets import has_keyring
 from hel_tui.core.threads import in_thread
 
 SERVICE = "hel-mcp"
@@ -61,17 +62,9 @@ def _guarded(
     from keyring.errors import KeyringError
 
     try:
-        return ("works", work()) if _is_one() else ("none", otherwise)
+        return ("works", work()) if has_keyring() else ("none", otherwise)
     except (KeyringError, OSError, RuntimeError, ValueError, ImportError):
         return "fails", otherwise
-
-
-def _is_one() -> bool:
-    """Whether there is a keyring that keeps anything."""
-    import keyring
-    from keyring.backends import fail, null
-
-    return not isinstance(keyring.get_keyring(), fail.Keyring | null.Keyring)
 
 
 def _read(name: str) -> dict[str, Any] | None:
