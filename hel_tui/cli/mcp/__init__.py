@@ -1,76 +1,80 @@
-"""`hel mcp`: the configured servers from a shell: what there is, approval, tools, calls, logins.
+"""`hel mcp`: the configured servers from a shell: what there is, adding, approval, tools, calls, logins.
 
-Not here: reading files (core.mcp.config), what trust is bound to (core.permissions).
+Not here: what each command takes (arguments) and does (a module each).
 """
 
 from __future__ import annotations
 
-import os
+import sys
 from collections.abc import Sequence
-from pathlib import Path
+from importlib import import_module
 
-from hel_tui.cli.common import Parser, project_folder
+from hel_tui.cli.common import Exit, project_folder
+from hel_tui.cli.mcp.arguments import COMMANDS, parser_of
+
+_MODULES = {
+    "list": "listing",
+    "get": "showing",
+    "add": "adding",
+    "add-json": "adding",
+    "remove": "changing",
+    "enable": "changing",
+    "disable": "changing",
+    "import": "importing",
+    "trust": "approving",
+    "secret": "keeping",
+    "tools": "live",
+    "call": "live",
+    "logs": "logs",
+    "login": "login",
+    "logout": "login",
+}
 
 
-def _parser() -> Parser:
-    parser = Parser(prog="hel mcp", description="The MCP servers that are configured for a project.")
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    listing = commands.add_parser("list", help="every entry, where it comes from and whether it may start")
-    listing.add_argument("--json", action="store_true", help="a JSON array with stable keys")
-    trust = commands.add_parser("trust", help="show what the project wants to run, and approve it beforehand")
-    trust.add_argument("names", nargs="*", metavar="SERVER", help="only these (default: all that wait)")
-    trust.add_argument("-y", "--yes", action="store_true", help="approve without asking (for scripts)")
-    tools = commands.add_parser("tools", help="start a server and list its tools")
-    call = commands.add_parser("call", help="start a server and call one of its tools")
-    login = commands.add_parser("login", help="authorize hel at a remote server (OAuth)")
-    login.add_argument("--no-browser", dest="browser", action="store_false", help="only show the address")
-    logout = commands.add_parser("logout", help="give that up: revoke and forget the tokens")
-    for command in (tools, call, login, logout):
-        command.add_argument("server", metavar="SERVER")
-    call.add_argument("tool", metavar="TOOL", help="the server's own name of the tool")
-    call.add_argument("arguments", nargs="?", default="", metavar="JSON", help="an object; none if left out")
-    tools.add_argument("--json", action="store_true", help="a JSON array with stable keys")
-    call.add_argument("--json", action="store_true", help="the result as the server sent it")
-    for command in (listing, trust, tools, call, login, logout):
-        command.add_argument(
-            "-C", "--dir", type=Path, metavar="DIR", help="the project (default: this folder)"
-        )
-        command.add_argument(
-            "--mcp-config",
-            action="append",
-            default=[],
-            type=Path,
-            metavar="FILE",
-            help="servers of this file too",
-        )
-    return parser
+def usage() -> str:
+    """The text of `hel mcp --help`."""
+    commands = "\n".join(f"  {name:<10} {what}" for name, what in COMMANDS.items())
+    return (
+        "usage: hel mcp COMMAND …\n\nThe MCP servers that are configured for a project.\n\n"
+        f"commands:\n{commands}\n\n"
+        "`hel mcp COMMAND --help` tells its options, `hel help servers` the files.\n"
+    )
 
 
 def main(argv: Sequence[str]) -> int:
     """Run `hel mcp`; returns the exit status."""
-    parser = _parser()
-    args = parser.parse_args(argv)
-    project = project_folder(parser, args.dir)
-    from hel_tui.core.mcp.config import load_servers
-    from hel_tui.core.permissions.trust import TrustStore
-    from hel_tui.core.store.places import find_places
+    arguments = list(argv)
+    if not arguments:
+        sys.stderr.write(usage())
+        return Exit.USAGE
+    command = arguments.pop(0)
+    if command in ("-h", "--help"):
+        sys.stdout.write(usage())
+        return Exit.DONE
+    if command not in COMMANDS:
+        return _unknown(command)
+    parser = parser_of(command)
+    verbatim: list[str] | None = None
+    if command == "add" and "--" in arguments:  # what is behind it is the server's, whatever it looks like
+        at = arguments.index("--")
+        arguments, verbatim = arguments[:at], arguments[at + 1 :]
+    args = parser.parse_intermixed_args(arguments)
+    args.verbatim = verbatim
+    from hel_tui.cli.mcp.ground import Ground
 
-    places = find_places(os.environ)
-    configuration = load_servers(project, places, named_files=args.mcp_config, environ=os.environ)
-    store = TrustStore(places.state)
-    review = store.review(configuration, project, os.environ)
-    if args.command == "list":
-        from hel_tui.cli.mcp import listing
+    ground = Ground(command, project_folder(parser, args.dir), tuple(args.mcp_config))
+    try:
+        status: int = import_module(f"hel_tui.cli.mcp.{_MODULES[command]}").run(args, ground)
+    except KeyboardInterrupt:
+        sys.stderr.write("\n")
+        return Exit.INTERRUPTED
+    return status
 
-        return listing.show(configuration, review, as_json=args.json)
-    if args.command == "trust":
-        from hel_tui.cli.mcp import approving
 
-        return approving.approve(args, configuration, review, store, project, places)
-    if args.command in ("login", "logout"):
-        from hel_tui.cli.mcp import login
+def _unknown(command: str) -> int:
+    from hel_tui.cli.mcp.ground import did_you_mean
+    from hel_tui.foreign import printable
 
-        return login.use(args, configuration, review, project, places)
-    from hel_tui.cli.mcp import live
-
-    return live.use(args, configuration, review, project, places)
+    near = did_you_mean(command, COMMANDS, "")
+    sys.stderr.write(f"hel mcp: there is no command {printable(command)[:60]}{near}\nTry `hel mcp --help`.\n")
+    return Exit.USAGE

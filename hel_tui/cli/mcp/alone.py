@@ -17,11 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from hel_tui.cli.common import Exit
+from hel_tui.cli.mcp.ground import Ground
 from hel_tui.core.mcp.asking import Ask, nobody
-from hel_tui.core.mcp.config import Configuration
 from hel_tui.core.mcp.entries import ServerEntry
 from hel_tui.core.mcp.host import Host
-from hel_tui.core.permissions.trust import Review
 from hel_tui.core.protocol import Event, ServerChanged
 from hel_tui.core.store.files import SessionFiles
 from hel_tui.core.store.places import Places
@@ -92,19 +91,19 @@ async def alone(
             await host.aclose()
 
 
-def approved(name: str, configuration: Configuration, review: Review[ServerEntry]) -> ServerEntry | int:
+def approved(name: str, ground: Ground) -> ServerEntry | int:
     """The entry of this name, or the exit status after it was said why it cannot be used."""
-    for problem in configuration.problems:
-        is_named_file = problem.server is None and problem.scope == "command line"
-        if problem.severity == "error" and (problem.server == name or is_named_file):
+    for problem in ground.configuration.problems:
+        if problem.severity == "error" and problem.server is None and problem.scope == "command line":
             return sorry(f"{name} cannot be used: {problem.file}: {problem.sentence}")
-    entry = next((one for one in configuration.entries if one.name == name), None)
+    entry = next((one for one in ground.configuration.entries if one.name == name), None)
     if entry is None:
-        return sorry(f"there is no server named {name}: see `hel mcp list`")
-    if entry not in review.trusted:
+        bad = ground.trouble_with(name)
+        return sorry(f"{name} cannot be used: {bad.file}: {bad.sentence}" if bad else ground.unknown(name))
+    if entry not in ground.review.trusted:
         sorry(f"{entry.name} is not approved for this project: hel mcp trust")
         return Exit.REFUSED
-    for changed, files in review.program_changes:
+    for changed, files in ground.review.program_changes:
         if changed == name:
             sorry(f"{name} runs files that changed since you last looked: {', '.join(files)}")
     return entry

@@ -1,69 +1,125 @@
-"""`hel mcp trust`: shows what a project wants to run, and records approval beforehand."""
+"""`hel mcp trust`: shows what a project wants to run, and records approval beforehand; takes it back, too."""
 
 from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
+from typing import Any
 
 from hel_tui.cli.common import Exit
-from hel_tui.core.mcp.config import Configuration
-from hel_tui.core.mcp.entries import ServerEntry
-from hel_tui.core.permissions.trust import Review, TrustStore
+from hel_tui.cli.mcp.ground import Ground, print_json
 from hel_tui.core.protocol import ServerClaim
-from hel_tui.core.store.places import Places
 from hel_tui.foreign import printable
 
 WARNING = "These programs would run with your rights, outside any sandbox. Allow only what you know."
 
 
-def approve(
-    args: argparse.Namespace,
-    configuration: Configuration,
-    review: Review[ServerEntry],
-    store: TrustStore,
-    project: Path,
-    places: Places,
-) -> int:
-    for problem in configuration.problems:
+def run(args: argparse.Namespace, ground: Ground) -> int:
+    """Run `hel mcp trust`; returns the exit status."""
+    for problem in ground.configuration.problems:
         sys.stderr.write(f"{problem.file}: {printable(problem.sentence)}\n")
-    known = {entry.name for entry in configuration.entries}
+    if args.forget:
+        return _forget(args, ground)
+    known = {entry.name for entry in ground.configuration.entries} | {
+        one.name for one in ground.review.claims
+    }
     unknown = [name for name in args.names if name not in known]
     if unknown:
-        sys.stderr.write(f"hel mcp trust: no server named {printable(unknown[0])} is configured here\n")
-        return Exit.FAILED
-    claims = [claim for claim in review.claims if not args.names or claim.name in args.names]
+        return ground.sorry(ground.unknown(unknown[0]))
+    claims = [claim for claim in ground.review.claims if not args.names or claim.name in args.names]
     if not claims:
-        sys.stdout.write("Nothing waits for approval here.\n")
+        if args.json:
+            print_json(_facts(ground, [], [], []))
+        else:
+            sys.stdout.write("Nothing waits for approval here.\n")
         return Exit.DONE
-    sys.stdout.write(f"Project: {project}\n{WARNING}\n\n")
-    for claim in claims:
-        sys.stdout.write(_shown(claim) + "\n")
-    if not args.yes and not _confirmed(len(claims)):
+    if not args.json:
+        sys.stdout.write(f"Project: {printable(str(ground.project))}\n{WARNING}\n\n")
+        for claim in claims:
+            sys.stdout.write(shown(claim) + "\n")
+    if not args.yes and not _confirmed(len(claims), args):
+        if args.json:
+            print_json(_facts(ground, claims, [], []))
         sys.stderr.write("Not approved; nothing was changed.\n")
         return Exit.REFUSED
-    if not_saved := store.remember(review, {claim.name for claim in claims}):
-        sys.stderr.write(f"hel mcp trust: not saved: {not_saved}\n")
-        return Exit.FAILED
-    names = ", ".join(claim.name for claim in claims)
-    sys.stdout.write(f"Approved for this project: {names}. Kept in {places.state}.\n")
+    names = [claim.name for claim in claims]
+    if not_saved := ground.store.remember(ground.review, set(names)):
+        return ground.sorry(f"not saved: {not_saved}")
+    if args.json:
+        print_json(_facts(ground, claims, names, []))
+    else:
+        sys.stdout.write(f"Approved for this project: {', '.join(names)}. Kept in {ground.places.state}.\n")
     return Exit.DONE
 
 
-def _confirmed(count: int) -> bool:
-    if not sys.stdin.isatty():
+def _forget(args: argparse.Namespace, ground: Ground) -> int:
+    """Take approvals back; of servers that are not configured any more, too."""
+    had = ground.store.remembered(ground.project)
+    unknown = [name for name in args.names if name not in had]
+    if unknown:
+        return ground.sorry(f"{unknown[0]} has no approval here; there are: {', '.join(had) or 'none'}")
+    names = args.names or list(had)
+    if not_saved := ground.store.forget(ground.project, names) if names else "":
+        return ground.sorry(f"not saved: {not_saved}")
+    if args.json:
+        print_json(_facts(ground, [], [], names))
+    elif names:
+        sys.stdout.write(f"Taken back for this project: {printable(', '.join(names))}.\n")
+    else:
+        sys.stdout.write("Nothing is approved here.\n")
+    return Exit.DONE
+
+
+def _facts(
+    ground: Ground, claims: list[ServerClaim], approved: list[str], forgotten: list[str]
+) -> dict[str, Any]:
+    return {
+        "project": str(ground.project),
+        "waiting": [facts(claim) for claim in claims if claim.name not in approved],
+        "approved": approved,
+        "forgotten": forgotten,
+    }
+
+
+def facts(claim: ServerClaim) -> dict[str, Any]:
+    """A claim for `--json`: what the dialog of the app shows."""
+    return {
+        "name": claim.name,
+        "kind": claim.kind,
+        "scope": claim.scope,
+        "file": claim.file,
+        "command_line": claim.command_line,
+        "resolved": claim.resolved,
+        "cwd": claim.cwd,
+        "env": dict(claim.env),
+        "risks": list(claim.risks),
+        "changed": claim.changed,
+        "program_changed": list(claim.program_changed),
+    }
+
+
+def _confirmed(count: int, args: argparse.Namespace) -> bool:
+    if args.json or not sys.stdin.isatty():
         sys.stderr.write("hel mcp trust: nobody is there to ask; use --yes to approve what is shown.\n")
         return False
-    what = "this server" if count == 1 else f"these {count} servers"
+    return confirmed(f"Approve {'this server' if count == 1 else f'these {count} servers'}?")
+
+
+def confirmed(question: str) -> bool:
+    """Ask at the terminal; no is the answer that needs no key."""
+    sys.stdout.flush()
     try:
-        answer = input(f"Approve {what}? [y/N] ")
-    except (EOFError, KeyboardInterrupt):
+        answer = input(f"{question} [y/N] ")
+    except EOFError:
+        sys.stdout.write("\n")
         return False
     return answer.strip().lower() in ("y", "yes")
 
 
 def _what(claim: ServerClaim) -> list[str]:
     """What would be started, or contacted; a remote one may have a program that makes its headers."""
+    if claim.kind == "settings":
+        return [f"  allows    {line}" for line in claim.command_line.splitlines()]
     url, _, helper = claim.command_line.partition("\n")
     if not url.startswith(("http://", "https://", "$")) or (claim.cwd and not helper):
         url, helper = "", claim.command_line
@@ -79,7 +135,7 @@ def _what(claim: ServerClaim) -> list[str]:
     ]
 
 
-def _shown(claim: ServerClaim) -> str:
+def shown(claim: ServerClaim) -> str:
     """A claim as text: everything the dialog of the app shows."""
     lines = [
         f"{claim.name}  ({claim.scope}: {claim.file})",

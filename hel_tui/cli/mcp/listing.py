@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 from typing import Any
 
 from hel_tui.cli.common import Exit
+from hel_tui.cli.mcp.ground import Ground
 from hel_tui.core.mcp.config import Configuration
 from hel_tui.core.mcp.entries import ServerEntry
 from hel_tui.core.permissions.trust import Review
@@ -14,9 +16,14 @@ from hel_tui.core.store.redact import command_line, redact_shapes
 from hel_tui.foreign import printable
 
 
-def show(configuration: Configuration, review: Review[ServerEntry], *, as_json: bool) -> int:
-    rows = _rows(configuration, review)
-    if as_json:
+def run(args: argparse.Namespace, ground: Ground) -> int:
+    """Run `hel mcp list`; returns the exit status."""
+    configuration = ground.configuration
+    if args.names:  # for completion: no hashes, no trust
+        sys.stdout.writelines(f"{entry.name}\n" for entry in configuration.entries)
+        return Exit.DONE
+    rows = rows_of(configuration, ground.review)
+    if args.json:
         sys.stdout.write(json.dumps(rows, indent=2) + "\n")
     elif not rows and not configuration.problems:
         sys.stdout.write("No servers are configured here. `hel help servers` says where they go.\n")
@@ -36,7 +43,7 @@ def show(configuration: Configuration, review: Review[ServerEntry], *, as_json: 
     return Exit.FAILED if any(problem.server is None for problem in errors) else Exit.DONE
 
 
-def _rows(configuration: Configuration, review: Review[ServerEntry]) -> list[dict[str, Any]]:
+def rows_of(configuration: Configuration, review: Review[ServerEntry]) -> list[dict[str, Any]]:
     """One row an entry, by name: winners first, then what they shadow, then what is invalid."""
     pending = {entry.name for entry in review.pending}
     rows = []

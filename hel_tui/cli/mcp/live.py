@@ -19,40 +19,30 @@ from hel_tui.cli.common import Exit
 from hel_tui.cli.failure import failure_lines
 from hel_tui.cli.mcp.alone import UP, Alone, alone, approved, run_in_order, sorry
 from hel_tui.cli.mcp.filling import fill_in, is_there
+from hel_tui.cli.mcp.ground import Ground, did_you_mean
 from hel_tui.core.agent.arguments import parse_arguments
-from hel_tui.core.mcp.config import Configuration
 from hel_tui.core.mcp.entries import ServerEntry
 from hel_tui.core.mcp.faults import CallFault
 from hel_tui.core.mcp.large import JsonText
 from hel_tui.core.mcp.results import to_outcome
-from hel_tui.core.permissions.trust import Review
 from hel_tui.core.protocol import Event, Notice
 from hel_tui.core.store.files import SessionFiles
-from hel_tui.core.store.places import Places
 from hel_tui.core.vocabulary import Json
 from hel_tui.foreign import harmless, printable
 
 
-def use(
-    args: argparse.Namespace,
-    configuration: Configuration,
-    review: Review[ServerEntry],
-    project: Path,
-    places: Places,
-) -> int:
+def run(args: argparse.Namespace, ground: Ground) -> int:
     """Run `hel mcp tools` or `hel mcp call`; returns the exit status."""
-    entry = approved(args.server, configuration, review)
+    entry = approved(args.server, ground)
     if isinstance(entry, int):
         return entry
-    do = _tools if args.command == "tools" else _call
-    return run_in_order(_with_server(entry, project, places, lambda server: do(server, args)))
+    do = _tools if ground.command == "tools" else _call
+    return run_in_order(_with_server(entry, ground, lambda server: do(server, args)))
 
 
-async def _with_server(
-    entry: ServerEntry, project: Path, places: Places, do: Callable[[Alone], Awaitable[int]]
-) -> int:
+async def _with_server(entry: ServerEntry, ground: Ground, do: Callable[[Alone], Awaitable[int]]) -> int:
     entry = replace(entry, reconnect=False)
-    async with alone(entry, project, places, _note, fill_in, answerable=is_there()) as server:
+    async with alone(entry, ground.project, ground.places, _note, fill_in, answerable=is_there()) as server:
         status = await server.come_to_rest()
         if status.phase not in UP:
             sorry(f"{entry.name} cannot be reached: {status.phase}: {status.reason}")
@@ -106,8 +96,9 @@ async def _call(server: Alone, args: argparse.Namespace) -> int:
         return Exit.USAGE
     tool = host.catalogue.find(args.server, args.tool)
     if tool is None:
-        names = ", ".join(row.raw for row in host.catalogue.rows() if not row.reason)
-        return sorry(f"{args.server} offers no tool named {args.tool}; it has {names or 'none'}")
+        names = [row.raw for row in host.catalogue.rows() if not row.reason]
+        near = did_you_mean(args.tool, names, f"; it has {', '.join(names) or 'none'}")
+        return sorry(f"{args.server} offers no tool named {args.tool}{near}")
     try:
         result = await tool.call(tool.raw, arguments, _progress)
     except CallFault as fault:

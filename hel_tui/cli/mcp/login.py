@@ -13,29 +13,22 @@ from pathlib import Path
 
 from hel_tui.cli.common import Exit
 from hel_tui.cli.mcp.alone import UP, alone, approved, run_in_order, sorry
+from hel_tui.cli.mcp.ground import Ground
 from hel_tui.cli.mcp.person import Person
-from hel_tui.core.mcp.config import Configuration
 from hel_tui.core.mcp.entries import ServerEntry
-from hel_tui.core.permissions.trust import Review
 from hel_tui.core.protocol import Event, LoginStep
 from hel_tui.core.store.places import Places
 from hel_tui.foreign import printable
 
 
-def use(
-    args: argparse.Namespace,
-    configuration: Configuration,
-    review: Review[ServerEntry],
-    project: Path,
-    places: Places,
-) -> int:
+def run(args: argparse.Namespace, ground: Ground) -> int:
     """Run `hel mcp login` or `hel mcp logout`; returns the exit status."""
-    entry = approved(args.server, configuration, review)
+    entry = approved(args.server, ground)
     if isinstance(entry, int):
         return entry
-    if args.command == "logout":
-        return run_in_order(_logout(entry, project, places))
-    return run_in_order(_login(entry, project, places, browser=args.browser))
+    if ground.command == "logout":
+        return run_in_order(_logout(entry, ground.project, ground.places))
+    return run_in_order(_login(entry, ground.project, ground.places, browser=args.browser))
 
 
 async def _login(entry: ServerEntry, project: Path, places: Places, *, browser: bool) -> int:

@@ -179,6 +179,12 @@ class TrustStore:
         failed = update_toml(self._path, change) if review.programs else None
         return failed.sentence if failed is not None else ""
 
+    def remembered(self, project: Path) -> tuple[str, ...]:
+        """The names that have an approval for `project`, also one that no longer fits; sorted."""
+        document, _ = read_toml(self._path)
+        real = os.path.realpath(project)
+        return tuple(sorted(row["name"] for row in _rows(document) if row["project"] == real))
+
     def forget(self, project: Path, names: Collection[str]) -> str:
         """Withdraw approvals of servers of `project`. As `remember` otherwise."""
         real = os.path.realpath(project)

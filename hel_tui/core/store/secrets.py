@@ -46,6 +46,11 @@ def kept_value(name: str, state: Path) -> str | None:
     return value if isinstance(value, str) else keyring_value(name)
 
 
+def is_in_file(name: str, state: Path) -> bool:
+    """Whether hel's own file has a value of this name; the keyring is not asked."""
+    return name in _in_file(state)
+
+
 def keep_value(name: str, value: str, state: Path) -> Literal["keyring", "file"] | NotWritten:
     """Keep a value: in the keyring, or in a file only the person can read where no keyring takes it."""
     if _bounded(lambda: _set(name, value), False):
@@ -59,7 +64,7 @@ def keep_value(name: str, value: str, state: Path) -> Literal["keyring", "file"]
 
 def forget_value(name: str, state: Path) -> bool | NotWritten:
     """Forget a value wherever it is. False when there was none of that name."""
-    was_in_file = name in _in_file(state)
+    was_in_file = is_in_file(name, state)
     failed = _forget_in_file(name, state)
     return failed or _bounded(lambda: _delete(name), False) or was_in_file
 
@@ -77,7 +82,7 @@ def _in_file(state: Path) -> Document:
 
 
 def _forget_in_file(name: str, state: Path) -> NotWritten | None:
-    if name not in _in_file(state):
+    if not is_in_file(name, state):
         return None
 
     def change(document: Document) -> None:
