@@ -90,6 +90,10 @@ class Registry:
         self._order = tuple(self._joined())
         return definitions
 
+    def offer(self, builtins: Mapping[str, Tool]) -> None:
+        """Offer these built-ins from now on."""
+        self._builtins = dict(builtins)
+
     def turn_over(self) -> None:
         """A new conversation begins: nothing has a place yet."""
         self._order = ()

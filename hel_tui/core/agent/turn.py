@@ -120,7 +120,7 @@ class Agent:
         self._record = record
         self._prompt = prompt
         self._news = news
-        self._max_steps = max_steps
+        self.max_steps = max_steps
         self._max_output = max_output
         self._meter = Meter()
         self._items = 0
@@ -157,12 +157,12 @@ class Agent:
         self.history.append(UserMessage(text, images))
         self._record.write("user", turn=turn, text=text, **recorded(images))
         step = 0
-        limit = self._max_steps
+        limit = self.max_steps
         while True:
             if step >= limit:
                 if not await self._goes_on(step):
                     return Ending("limit", f"Stopped after {step} steps, the step limit.", steps=step)
-                limit += self._max_steps
+                limit += self.max_steps
             step += 1
             self._emit(StepStarted(turn, step))
             try:

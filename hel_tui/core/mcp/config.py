@@ -89,6 +89,14 @@ def load_servers(
     return loader.configuration()
 
 
+def server_files(
+    project: Path, places: Places, named_files: Iterable[Path], environ: Mapping[str, str]
+) -> tuple[Path, ...]:
+    """The files that `load_servers` reads, whether or not they are there, in their order."""
+    named = [Path(expand_home(str(path), environ)).absolute() for path in named_files]
+    return tuple(source.path for source in _sources(project.absolute(), places, named))
+
+
 def _sources(project: Path, places: Places, named_files: Iterable[Path]) -> Iterable[_Source]:
     for path in named_files:
         yield _Source(path, "command line", path.parent, is_required=True)

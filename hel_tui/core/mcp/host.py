@@ -28,7 +28,15 @@ from hel_tui.core.mcp.process import GRACE
 from hel_tui.core.mcp.shelf import Shelf
 from hel_tui.core.mcp.supervisor import Supervisor
 from hel_tui.core.mcp.verdicts import Verdicts
-from hel_tui.core.protocol import Closing, Event, Notice, ServerChanged, ServerFailure, ToolsChanged
+from hel_tui.core.protocol import (
+    Closing,
+    Event,
+    Notice,
+    ServerChanged,
+    ServerFailure,
+    ServerRemoved,
+    ToolsChanged,
+)
 from hel_tui.core.threads import in_thread
 
 HOLD = 2.0
@@ -77,6 +85,7 @@ class Host:
         self._on_event = on_event
         self._ask, self._sample, self._answerable = ask, sample, answerable
         self._project = project
+        self._on_list_changed = on_list_changed
         self._roots: tuple[Path, ...] = (project,)
         guard = Guard()
         self.logins = Logins(state_dir, environ, ask=ask, emit=on_event, hide=hide, mask=mask)
@@ -95,7 +104,7 @@ class Host:
             helpers=self._helpers,
             roots=lambda: self._roots,
             logins=self.logins,
-            on_list_changed=on_list_changed,
+            on_list_changed=lambda: self._on_list_changed,
             grace=grace,
         )
         self._supervisors: dict[str, Supervisor] = {}
@@ -136,10 +145,7 @@ class Host:
     def _begin(self, entry: ServerEntry) -> None:
         """A supervisor of its own for this entry, in the place of whatever had the name."""
         if (before := self._supervisors.get(entry.name)) is not None:
-            before.retire()
-            closing = asyncio.ensure_future(before.close())
-            self._retired[closing] = before
-            closing.add_done_callback(self._retired.pop)
+            self._retire(before)
 
         def heard(event: Event) -> None:
             if self._supervisors.get(entry.name) is supervisor:
@@ -163,6 +169,29 @@ class Host:
         if supervisor is not None:
             supervisor.switch(on)
         return supervisor is not None
+
+    def use(self, on_list_changed: OnListChanged, naming: Naming, loading: LoadingMode) -> None:
+        """Follow these settings; naming with the next list of each server."""
+        self._on_list_changed = on_list_changed
+        self.catalogue.naming, self.catalogue.loading = naming, loading
+        self.catalogue.choices_loaded()
+
+    def remove(self, name: str) -> None:
+        """No file names this server any more: it is ended in order and no longer listed."""
+        supervisor = self._supervisors.pop(name, None)
+        if supervisor is None:
+            return
+        self._held.pop(name, None)
+        self._retire(supervisor)
+        self._on_event(ServerRemoved(name))
+        self._release()
+
+    def _retire(self, supervisor: Supervisor) -> None:
+        """Another has its name, or nobody has: it ends beside everything else."""
+        supervisor.retire()
+        closing = asyncio.ensure_future(supervisor.close())
+        self._retired[closing] = supervisor
+        closing.add_done_callback(self._retired.pop)
 
     def starting(self) -> tuple[str, ...]:
         """Servers that are on their way, in name order."""

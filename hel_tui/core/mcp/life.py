@@ -67,7 +67,7 @@ class Ground:
     """The folders servers may take for the person's work."""
     logins: Logins
     """Who is authorized where."""
-    on_list_changed: OnListChanged = "refresh"
+    on_list_changed: Callable[[], OnListChanged] = lambda: "refresh"
     grace: float = GRACE
 
     def keyring(self, name: str) -> str | None:
@@ -191,7 +191,7 @@ class Life(ABC):
             hooks,
             wire_hooks,
             probe_timeout=self.ground.probe_timeout,
-            refreshes=(self.entry.on_list_changed or self.ground.on_list_changed) == "refresh",
+            refreshes=(self.entry.on_list_changed or self.ground.on_list_changed()) == "refresh",
         )
         try:
             await connection.live(skip_probe=skip_probe)

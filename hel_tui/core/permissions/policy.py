@@ -91,6 +91,11 @@ class Policy:
         policy.problems = (*said, *([approvals.problem] if approvals.problem else []))
         return policy
 
+    def use(self, rules: Iterable[RuleTexts]) -> None:
+        """Put the rules of settings files in the place of those so far."""
+        parsed, _ = parse_rules(rules)
+        self._rules = tuple(parsed)
+
     def turn_over(self, saved: str) -> None:
         """A new session began: what was allowed for the old one is not any more."""
         self.saved = saved

@@ -78,6 +78,13 @@ class ServerChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class ServerRemoved:
+    """No file names the server any more, and it was ended: it is not listed."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class ResourcesChanged:
     """Lists of resources and templates were read, or left with their server; read `Runtime.resources()`."""
 
@@ -251,6 +258,7 @@ Event = (
     | Retrying
     | UsageChanged
     | ServerChanged
+    | ServerRemoved
     | ToolsChanged
     | Searched
     | ConfigChanged

@@ -87,6 +87,8 @@ class Session:
         self._instructions = project_instructions(self._options.project)
         if self._options.mcp:
             self._spawn(self._start_servers())
+            if self._options.answerable:
+                self._spawn(self._parts.servers.watch())
             self._spawn(watch_sleep(Clock(), self._parts.host.doubt))
             self._spawn(
                 offer_leftovers(
@@ -363,7 +365,7 @@ class Session:
             platform=sys.platform,
             instructions=self._instructions,
             inventory=inventory,
-            inventory_budget=self._parts.inventory_budget,
+            inventory_budget=self._parts.settings.current.settings.inventory_budget,
         )
 
     def _from_host(self, event: p.Event) -> None:

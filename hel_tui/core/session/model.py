@@ -40,6 +40,10 @@ class Model:
         self.note = ""
         self.current: ChatModel | None = None
 
+    def default(self, model: str, base_url: str, *, vision: bool | None) -> None:
+        """What to choose when none is named, from now on."""
+        self._default, self._vision = (model, base_url), vision
+
     async def choose(self, model: str | None, base_url: str | None) -> str:
         """Switch to the model named (None: the default). Returns its label, or "" for none."""
         from hel_tui.core.models.choose import open_model

@@ -21,7 +21,7 @@ from hel_tui.core.mcp.choices import Choices
 from hel_tui.core.mcp.host import Host
 from hel_tui.core.options import Options
 from hel_tui.core.permissions.policy import Policy
-from hel_tui.core.protocol import Event, Notice
+from hel_tui.core.protocol import AccessChanged, Event, Notice
 from hel_tui.core.questions import Desk
 from hel_tui.core.session.model import Model
 from hel_tui.core.session.offerings import Offerings
@@ -29,13 +29,14 @@ from hel_tui.core.session.pages import Pages
 from hel_tui.core.session.questions import recorded_questions
 from hel_tui.core.session.sampling import sample_with
 from hel_tui.core.session.servers import Servers
+from hel_tui.core.session.settings import ProjectSettings
 from hel_tui.core.session.tools import Tools
 from hel_tui.core.store.files import SessionFiles
 from hel_tui.core.store.memory import recall
 from hel_tui.core.store.places import Places, find_places, project_key
 from hel_tui.core.store.record import Record
 from hel_tui.core.store.redact import Redactor, secrets_in
-from hel_tui.core.store.settings import LoadedSettings, load_settings
+from hel_tui.core.store.settings import LoadedSettings
 from hel_tui.core.threads import Writes
 from hel_tui.core.tools.bash import Bash
 from hel_tui.core.tools.builtins import BUILTIN_NAMES, builtin_tools
@@ -72,8 +73,7 @@ class Parts:
     agent: Agent
     turn_over: Callable[[Path], None]
     """Begin a new session in this folder: record, saved files, approvals; servers stay."""
-    inventory_budget: int
-    """Tokens the list of server tools may take in the system prompt."""
+    settings: ProjectSettings
     remarks: tuple[str, ...]
     """Sentences about settings and rules that could not be used."""
 
@@ -88,11 +88,12 @@ def assemble(
 ) -> Parts:
     """Build the parts of a session. Reads settings, starts nothing."""
     places = find_places(options.environ)
-    loaded = load_settings(options.project, places)
+    settings = ProjectSettings(options.project, places, emit)
+    loaded = settings.current
     redactor = Redactor(secrets_in(options.environ))
     folder = places.session_dir(session_id)
     files = SessionFiles(folder / FILES)
-    record = Pages(lambda path: Record(path, redactor, lambda why: emit(Notice("warning", why))), folder)
+    record = Pages(lambda path: Record(path, redactor, lambda why: emit(Notice("warning", why))), folder, options.project)
     desk = Desk(emit)
     model = Model(options, emit, _default_model(loaded, places), redactor.add, vision=loaded.settings.vision)
     sample = sample_with(model, lambda usage, info: agent.totals.add(usage, info.prices), record)
@@ -131,7 +132,7 @@ def assemble(
         host.catalogue if with_servers else None,
         host.loader if with_servers else None,
         host.starting,
-        is_large=lambda inventory: is_large(inventory, loaded.settings.inventory_budget),
+        is_large=lambda inventory: is_large(inventory, settings.current.settings.inventory_budget),
     )
     ledger = Ledger(emit, record)
     writes = Writes()
@@ -163,7 +164,7 @@ def assemble(
         emit=emit,
         record=record,
         prompt=prompt,
-        news=lambda before, after: inventory_news(before, after, loaded.settings.inventory_budget),
+        news=lambda before, after: inventory_news(before, after, settings.current.settings.inventory_budget),
         max_steps=options.max_steps or loaded.settings.max_steps,
     )
 
@@ -180,13 +181,30 @@ def assemble(
         host.catalogue.unload_all()
         offerings.clear()
 
+    def settings_changed(now: LoadedSettings) -> None:
+        """The project's own settings hold from here on, but for what the command line says."""
+        builtins, _ = _builtins(options, now, workspace)
+        registry.offer(builtins)
+        policy.use(now.rules)
+        if options.access is None:
+            policy.level = now.settings.access
+            emit(AccessChanged(policy.level))
+        if options.max_steps is None:
+            agent.max_steps = now.settings.max_steps
+        host.use(now.settings.on_list_changed, now.settings.naming, now.settings.loading)
+        if options.model is None and options.base_url is None:
+            model.default(*_default_model(now, places), vision=now.settings.vision)
+            spawn(_chosen(model))
+
+    settings.changed = settings_changed
+
     return Parts(
         places=places,
         redactor=redactor,
         record=record,
         desk=desk,
         host=host,
-        servers=Servers(options=options, places=places, host=host, desk=desk, emit=emit),
+        servers=Servers(options=options, places=places, host=host, desk=desk, settings=settings, emit=emit),
         policy=policy,
         model=model,
         offerings=offerings,
@@ -197,9 +215,14 @@ def assemble(
         caller=caller,
         agent=agent,
         turn_over=turn_over,
-        inventory_budget=loaded.settings.inventory_budget,
+        settings=settings,
         remarks=(*map(str, loaded.notes), *policy.problems, *remark),
     )
+
+
+async def _chosen(model: Model) -> None:
+    """Switch to the model that is the default now."""
+    await model.choose(None, None)
 
 
 def _builtins(

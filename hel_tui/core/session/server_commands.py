@@ -51,6 +51,8 @@ class ServerCommands:
                 self._parts.tools.seen(server, tool)
             case p.ReviewTrust():
                 self._spawn(self._parts.servers.look_again())
+            case p.ApplyConfig():
+                self._spawn(self._parts.servers.look_again(quiet=True))
             case p.Login(server):
                 self._spawn(self._log_in(server))
             case p.Logout(server):

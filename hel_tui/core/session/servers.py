@@ -1,6 +1,7 @@
 """The servers of a session: read the files, ask about what is not trusted, start the rest.
 
-Not here: a server's life (mcp), what trust is bound to (permissions), the dialog (a screen).
+Files that change later are only told of until the person says so. Not here: a server's life (mcp), what
+trust is bound to (permissions), the dialog (a screen), noticing changes on disk (watch).
 """
 
 from __future__ import annotations
@@ -10,17 +11,29 @@ import contextlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from hel_tui.core.mcp.config import Configuration, load_servers
+from hel_tui.core.mcp.config import Configuration, load_servers, server_files
 from hel_tui.core.mcp.entries import ServerEntry
 from hel_tui.core.mcp.host import Host
 from hel_tui.core.options import Options
 from hel_tui.core.permissions.trust import Review, TrustStore
-from hel_tui.core.protocol import Event, Notice, Phase, ServerChanged, TrustAnswer, TrustQuestion
+from hel_tui.core.protocol import (
+    ConfigChanged,
+    Event,
+    Notice,
+    Phase,
+    ServerChanged,
+    ServerRemoved,
+    TrustAnswer,
+    TrustQuestion,
+)
 from hel_tui.core.questions import Desk, question_id
+from hel_tui.core.session.settings import ProjectSettings
 from hel_tui.core.store.places import Places
 from hel_tui.core.threads import in_thread
 
 NOT_TRUSTED = "not trusted yet"
+SETTLE = 0.5
+"""Seconds after a change in which files are looked at once more."""
 
 
 class Servers:
@@ -33,15 +46,22 @@ class Servers:
         places: Places,
         host: Host,
         desk: Desk,
+        settings: ProjectSettings,
         emit: Callable[[Event], None],
     ) -> None:
         self._options = options
         self._places = places
         self._desk = desk
+        self._settings = settings
         self._emit = emit
         self._host = host
         self._trust = TrustStore(places.state)
-        self._review: Review[ServerEntry] | None = None
+        self._review: Review[ServerEntry] = Review()
+        self._configuration = Configuration()
+        """As read last: what a change on disk is compared with."""
+        self._told = ConfigChanged()
+        self._listed: set[str] = set()
+        """Servers that are shown and are not the host's."""
         self._read = asyncio.Event()
         """The files were read, and what may start was told to."""
         self._is_asking = False
@@ -54,68 +74,134 @@ class Servers:
     async def start(self) -> None:
         """Start what is trusted at once, then ask about the rest and start what is allowed."""
         try:
-            review = await self._read_files()
+            await self._read_files()
         finally:
             self._read.set()
-        if review.pending:
-            await self.ask()
+        if self._review.pending or self._settings.pending:
+            await self._ask()
 
-    async def look_again(self) -> None:
-        """Read the files anew and ask about what is not trusted in them; not while the question is open."""
+    async def look_again(self, *, quiet: bool = False) -> None:
+        """Read the files anew and carry out what is different: ask about what is not trusted, start what is
+        new, start anew what changed, end what left. Not while the question is open.
+
+        When the changed files of a project are refused, none of its servers changes. `quiet`: say nothing
+        when there is nothing to ask.
+        """
         if self._is_asking:
             return
         await self._read_files()
-        await self.ask()
+        if self._review.pending or self._settings.pending:
+            refused = await self._ask()
+        else:
+            refused = False
+            if not quiet:
+                self._emit(Notice("info", "Every configured server is trusted or switched off."))
+        self._let_go(refused=refused)
 
-    async def _read_files(self) -> Review[ServerEntry]:
+    async def watch(self) -> None:
+        """Tell, until cancelled, how the server files on disk differ from those that were read."""
+        from hel_tui.core.session.watch import changes
+
+        await self._read.wait()
+        files = server_files(self._project, self._places, self._options.mcp_config, self._options.environ)
+        later: asyncio.Task[None] | None = None
+        try:
+            async for _ in changes(files):
+                await self._compare()
+                if later is not None:
+                    later.cancel()
+                later = asyncio.ensure_future(self._compare(SETTLE))
+        finally:
+            if later is not None:
+                later.cancel()
+
+    async def _compare(self, wait: float = 0.0) -> None:
+        """Look how the files are after so many seconds: they may have been read while they were written."""
+        await asyncio.sleep(wait)
+        self._tell(await in_thread(self._load, "hel-servers"))
+
+    def _tell(self, now: Configuration) -> None:
+        before = {entry.name: entry for entry in self._configuration.entries}
+        after = {entry.name: entry for entry in now.entries}
+        known = {str(problem) for problem in self._configuration.problems}
+        both = before.keys() & after.keys()
+        changed = ConfigChanged(
+            added=tuple(sorted(after.keys() - before.keys())),
+            removed=tuple(sorted(before.keys() - after.keys())),
+            changed=tuple(sorted(name for name in both if before[name] != after[name])),
+            problems=tuple(
+                str(problem)
+                for problem in now.problems
+                if problem.severity == "error" and str(problem) not in known
+            ),
+        )
+        if changed != self._told:
+            self._told = changed
+            self._emit(changed)
+
+    # ------------------------------------------------------------------- reading
+
+    async def _read_files(self) -> None:
         """Sort the configured servers out, and start those that are trusted and not there yet."""
         configuration = await in_thread(self._load, "hel-servers")
         review = self._review = await in_thread(
             lambda: self._trust.review(configuration, self._project, self._options.environ), "hel-trust"
         )
+        await self._settings.read()
+        self._configuration = configuration
+        if self._told != ConfigChanged():
+            self._told = ConfigChanged()
+            self._emit(self._told)
         self._report(configuration)
         self._host.start([entry for entry in review.trusted if not self._host.runs(entry)])
         self._show(review.pending, "untrusted", NOT_TRUSTED)
         self._show(review.off, "off", "switched off in its file")
         for entry in review.off:
             self._host.switch(entry.name, False)
-        named = {entry.name for entry in configuration.entries}
-        for name in sorted(self._hosted() - named - {one.server for one in configuration.problems}):
-            self._goes_on(name, "no file names it any more")
         await in_thread(lambda: self._point_out_programs(review), "hel-trust")
-        return review
 
-    async def ask(self) -> None:
-        """Ask about servers that are not trusted. Headless: say how to approve them."""
-        review = self._review
-        if review is None or not review.pending:
-            self._emit(Notice("info", "Every configured server is trusted or switched off."))
-            return
+    def _let_go(self, *, refused: bool) -> None:
+        """End and unlist what no file names any more."""
+        named = {entry.name for entry in self._configuration.entries}
+        named |= {problem.server for problem in self._configuration.problems if problem.server}
+        for name in sorted(self._hosted() - named):
+            supervisor = self._host.server(name)
+            if refused and supervisor is not None and supervisor.entry.scope == "project":
+                self._goes_on(name, "the file that no longer names it was refused")
+            else:
+                self._host.remove(name)
+        for name in sorted(self._listed - named - self._hosted()):
+            self._emit(ServerRemoved(name))
+        self._listed &= named
+
+    async def _ask(self) -> bool:
+        """Ask about what is not trusted; say whether it was refused. Headless: say how to approve it."""
+        review, claims = self._review, self._settings.claims
         if not self._options.answerable:
-            names = ", ".join(entry.name for entry in review.pending)
+            names = ", ".join([*(entry.name for entry in review.pending), *(one.name for one in claims)])
             self._emit(
                 Notice(
                     "warning",
-                    f"Not started, because nobody has approved it for this project: {names}. "
-                    "Review and approve with: hel mcp trust",
+                    f"{'Not started' if review.pending else 'Not used'}, because nobody has approved it "
+                    f"for this project: {names}. Review and approve with: hel mcp trust",
                 )
             )
-            return
-        if self._is_asking:
-            return
+            return True
         self._is_asking = True
         try:
-            answer = await self._desk.ask(TrustQuestion(question_id(), str(self._project), review.claims))
+            question = TrustQuestion(question_id(), str(self._project), (*review.claims, *claims))
+            answer = await self._desk.ask(question)
         finally:
             self._is_asking = False
-        await self._apply(review, answer if isinstance(answer, TrustAnswer) else TrustAnswer("refuse"))
-
-    async def _apply(self, review: Review[ServerEntry], answer: TrustAnswer) -> None:
+        if not isinstance(answer, TrustAnswer):
+            answer = TrustAnswer("refuse")
         self._read.clear()  # who waits for servers waits for these too
         try:
+            await self._settings.answered(answer)
             await self._carry_out(review, answer)
         finally:
             self._read.set()
+        return answer.decision == "refuse"
 
     async def _carry_out(self, review: Review[ServerEntry], answer: TrustAnswer) -> None:
         names = answer.servers if answer.decision != "refuse" else frozenset()
@@ -156,6 +242,7 @@ class Servers:
             if problem.server in self._hosted():
                 self._goes_on(problem.server, "its entry cannot be used")
             else:
+                self._listed.add(problem.server)
                 self._emit(ServerChanged(problem.server, "failed", problem.sentence, scope=problem.scope))
         for entry, winner in configuration.shadowed:
             self._emit(
@@ -165,10 +252,6 @@ class Servers:
                     f"{winner.file} ({winner.scope}) has that name.",
                 )
             )
-
-    def _new(self, entries: Sequence[ServerEntry]) -> list[ServerEntry]:
-        known = self._hosted()
-        return [entry for entry in entries if entry.name not in known]
 
     def _hosted(self) -> frozenset[str]:
         """Names that are the host's: it alone tells how they are."""
@@ -189,7 +272,11 @@ class Servers:
 
     def _show(self, entries: Sequence[ServerEntry], phase: Phase, reason: str) -> None:
         """List those servers that are not the host's yet; it tells the state of its own."""
-        for entry in self._new(entries):
+        known = self._hosted()
+        for entry in entries:
+            if entry.name in known:
+                continue
+            self._listed.add(entry.name)
             self._emit(ServerChanged(entry.name, phase, reason, scope=entry.scope, transport=entry.transport))
 
     def _point_out_programs(self, review: Review[ServerEntry]) -> None:

@@ -7,6 +7,7 @@ until the project is trusted. Not here: what hel remembers by itself (memory), r
 from __future__ import annotations
 
 import difflib
+import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import field, replace
@@ -76,10 +77,23 @@ class SettingsNote:
 
 
 @dataclass(frozen=True, slots=True)
+class Loosening:
+    """What a project's file sets beyond tightening, as far as it can be used."""
+
+    file: Path
+    sha256: str
+    """Of the very bytes that were parsed."""
+    lines: tuple[str, ...]
+    """As TOML, one setting a line."""
+
+
+@dataclass(frozen=True, slots=True)
 class LoadedSettings:
     settings: Settings = field(default_factory=Settings)
     rules: tuple[RuleTexts, ...] = ()
     notes: tuple[SettingsNote, ...] = ()
+    loosening: Loosening | None = None
+    """What the project's file loosens, or would if it were trusted; None when it only tightens."""
 
 
 class _Bad(Exception):
@@ -94,19 +108,35 @@ def load_settings(project: Path, places: Places, *, project_is_trusted: bool = F
     of its file is left out with one note.
     """
     notes: list[SettingsNote] = []
-    user, user_rules = _read(places.user_settings, "user", notes)
+    user, user_rules, _ = _read(places.user_settings, "user", notes)
     settings = replace(Settings(), **user)
     file = project_settings(project)
-    values, project_rules = _read(file, "project", notes)
+    values, project_rules, data = _read(file, "project", notes)
+    tight, refused = _tighten(settings, values)
+    loose = {name: values[name] for name in refused}
+    if project_rules.allow:
+        loose["permissions.allow"] = project_rules.allow
+    loosening = _loosening(file, data, loose) if loose else None
     if not project_is_trusted:
-        values, refused = _tighten(settings, values)
-        if project_rules.allow:
-            refused.append("permissions.allow")
-            project_rules = replace(project_rules, allow=())
-        if refused:
-            names = ", ".join(f"`{name}`" for name in refused)
-            notes.append(SettingsNote(file, 0, f"{names} left out: the project's settings can only tighten."))
-    return LoadedSettings(replace(settings, **values), (user_rules, project_rules), tuple(notes))
+        values, project_rules = tight, replace(project_rules, allow=())
+    if loosening is not None and not project_is_trusted:
+        names = ", ".join(f"`{name}`" for name in loose)
+        sentence = f"{names} left out: the project's settings can only tighten until you approve them."
+        notes.append(SettingsNote(file, 0, sentence))
+    rules = (user_rules, project_rules)
+    return LoadedSettings(replace(settings, **values), rules, tuple(notes), loosening)
+
+
+def _loosening(file: Path, data: bytes, loose: Mapping[str, Any]) -> Loosening:
+    import hashlib  # brings OpenSSL, and few projects loosen anything
+
+    lines = tuple(f"{name} = {_written(value)}" for name, value in loose.items())
+    return Loosening(file, hashlib.sha256(data).hexdigest(), lines)
+
+
+def _written(value: Any) -> str:
+    """A value as TOML, on one line; JSON's strings, numbers and lists of texts are TOML's too."""
+    return json.dumps(list(value) if isinstance(value, tuple) else value, ensure_ascii=False)
 
 
 def _tighten(settings: Settings, values: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
@@ -140,15 +170,23 @@ _TIGHTENS: dict[str, Callable[[Any, Any], bool]] = {
 # --------------------------------------------------------------- one file
 
 
-def _read(path: Path, scope: SettingsScope, notes: list[SettingsNote]) -> tuple[dict[str, Any], RuleTexts]:
-    text, sentence = _text_of(path, path.parent.parent if scope == "project" else None)
+def _read(
+    path: Path, scope: SettingsScope, notes: list[SettingsNote]
+) -> tuple[dict[str, Any], RuleTexts, bytes]:
+    """Return what one file sets, its rules, and the bytes they were read from."""
+    data, sentence = _data_of(path, path.parent.parent if scope == "project" else None)
+    text = ""
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        sentence = "not read: it is not UTF-8."
     if sentence:
         notes.append(SettingsNote(path, 0, sentence))
     try:
         document = parse_toml(text)
     except BadToml as bad:
         notes.append(SettingsNote(path, bad.line, f"not read, {bad}."))
-        return {}, RuleTexts(scope)
+        return {}, RuleTexts(scope), data
     values: dict[str, Any] = {}
     rules: dict[str, tuple[str, ...]] = {}
     unknown: list[str] = []
@@ -164,20 +202,15 @@ def _read(path: Path, scope: SettingsScope, notes: list[SettingsNote]) -> tuple[
                 notes.append(SettingsNote(path, _line_of(text, key), f"`{key}` left out: {bad}."))
     if unknown:
         notes.append(SettingsNote(path, _line_of(text, unknown[0]), _unknown_sentence(unknown)))
-    return values, RuleTexts(scope, **rules)
+    return values, RuleTexts(scope, **rules), data
 
 
-def _text_of(path: Path, within: Path | None) -> tuple[str, str]:
-    """Return the text of a settings file, and a sentence when there is one that cannot be used."""
+def _data_of(path: Path, within: Path | None) -> tuple[bytes, str]:
+    """Return the bytes of a settings file, and a sentence when there is one that cannot be used."""
     data = read_plain(path, within=within)
     if data is None:
-        return "", ""
-    if isinstance(data, Unreadable):
-        return "", f"not read: {data.sentence}"
-    try:
-        return data.decode("utf-8-sig"), ""
-    except UnicodeDecodeError:
-        return "", "not read: it is not UTF-8."
+        return b"", ""
+    return (b"", f"not read: {data.sentence}") if isinstance(data, Unreadable) else (data, "")
 
 
 def _rules_of(
