@@ -12,12 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from hel_tui.core.store.atomic import PRIVATE_FILE
-from hel_tui.core.store.places import make_private
+from hel_tui.core.store.places import PROJECT_MARK, make_private
 from hel_tui.core.store.record import Record, RecordKind
 
 FILE = "record.jsonl"
-PROJECT = "project"
-"""The file of a session's folder that says whose session it is: the path of the project."""
 
 
 class Pages:
@@ -35,7 +33,7 @@ class Pages:
             make_private(self._folder)
         except OSError:
             return None
-        self._mark(self._folder / PROJECT)
+        self._mark(self._folder / PROJECT_MARK)
         return self._folder
 
     def _mark(self, path: Path) -> None:

@@ -13,6 +13,8 @@ from pathlib import Path
 from hel_tui.core.values import dataclass
 
 PRIVATE_FOLDER = 0o700
+PROJECT_MARK = "project"
+"""The file of a session's folder that says whose session it is: the path of the project."""
 _KEY_DIGITS = 12
 _KEY_NAME = 40
 
