@@ -93,7 +93,9 @@ def assemble(
     redactor = Redactor(secrets_in(options.environ))
     folder = places.session_dir(session_id)
     files = SessionFiles(folder / FILES)
-    record = Pages(lambda path: Record(path, redactor, lambda why: emit(Notice("warning", why))), folder, options.project)
+    record = Pages(
+        lambda path: Record(path, redactor, lambda why: emit(Notice("warning", why))), folder, options.project
+    )
     desk = Desk(emit)
     model = Model(options, emit, _default_model(loaded, places), redactor.add, vision=loaded.settings.vision)
     sample = sample_with(model, lambda usage, info: agent.totals.add(usage, info.prices), record)
