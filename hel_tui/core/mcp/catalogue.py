@@ -343,8 +343,8 @@ class Catalogue:
         pairs = frozenset((server, one.spec.raw) for server, one in map(self._listed.__getitem__, known))
         write = self.choices.pin(pairs, on)
         for name in known:
-            if on and name in self._tools:
-                self._loading.add(name)
+            if on:
+                self._loading.wanted(name)
         self._offer_again({server for server, _ in pairs})
         return write
 

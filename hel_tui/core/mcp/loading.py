@@ -43,6 +43,10 @@ class Loading:
         self._refused.discard(name)
         self._order[name] = None
 
+    def wanted(self, name: str) -> None:
+        """It may load by itself again."""
+        self._refused.discard(name)
+
     def drop(self, name: str) -> None:
         """The person unloads it; loaded again it stands at the end."""
         self._order.pop(name, None)
