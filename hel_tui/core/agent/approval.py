@@ -15,10 +15,15 @@ from hel_tui.core.agent.ledger import Card, Ledger
 from hel_tui.core.protocol import ApprovalAnswer, ApprovalQuestion, CallState, Event, Notice
 from hel_tui.core.questions import Desk, question_id
 from hel_tui.core.threads import Writes
-from hel_tui.core.vocabulary import Json
+from hel_tui.core.vocabulary import Json, Tool
 
 CHANGED = "The tool is not what was approved before, so that no longer counts. What changed is below."
 NOT_EXECUTED = "Not executed: the person stopped the turn."
+
+
+CHANGING = "Not executed: its server changes the tool each time the person looks at it."
+MOST_CHANGES = 5
+"""Times a call is asked about anew because its tool changed meanwhile."""
 
 
 @dataclass(slots=True)
@@ -43,9 +48,11 @@ class Approver:
         writes: Writes,
         answerable: bool,
         pinned: Callable[[], None] = lambda: None,
+        current: Callable[[str, str], Tool | None],
     ) -> None:
-        """`pinned` is called when a tool is let run as something new. `answerable` is False when nobody can
-        approve (headless): what would ask is refused.
+        """`current` finds the tool of a server by its own name, as it is on offer. `pinned` is called when a
+        tool is let run as something new. `answerable` is False when nobody can approve (headless): what would
+        ask is refused.
         """
         self._policy = policy
         self._desk = desk
@@ -55,6 +62,7 @@ class Approver:
         self._writes = writes
         self._answerable = answerable
         self._pinned = pinned
+        self._current = current
         self._asking = asyncio.Lock()
         self._last: dict[tuple[str, str], Json] = {}
         self.stopped = False
@@ -70,17 +78,33 @@ class Approver:
 
     async def permit(self, card: Card, checked: Checked) -> Checked:
         """The call as it may run (a person may have changed its arguments), or `Refused`."""
-        verdict = self._policy.decide(checked.tool, checked.arguments)
-        if verdict.action == "run" or (card.trusted and verdict.action == "ask"):
-            permitted, decision = checked, "run"
-        elif verdict.action == "refuse" or not self._answerable:
-            raise self._refused(checked, verdict.action, verdict.sentence)
+        for _ in range(MOST_CHANGES):
+            checked = self._as_it_is_now(checked)
+            verdict = self._policy.decide(checked.tool, checked.arguments)
+            if verdict.action == "run" or (card.trusted and verdict.action == "ask"):
+                permitted, decision = checked, "run"
+            elif verdict.action == "refuse" or not self._answerable:
+                raise self._refused(checked, verdict.action, verdict.sentence)
+            else:
+                permitted, decision = await self._approved(card, checked)
+            await self._pin(permitted, asked=decision != "run")
+            if _says_the_same(self._as_it_is_now(permitted).tool, permitted.tool):
+                break
+            # it became another one while the person was looking: what was approved is not what would run
         else:
-            permitted, decision = await self._approved(card, checked)
-        await self._pin(permitted, asked=decision != "run")
+            raise self._refused(checked, "changing", CHANGING)
         self._trace(permitted, decision, executed=True)
         self._last[permitted.tool.server, permitted.tool.raw] = permitted.arguments
         return permitted
+
+    def _as_it_is_now(self, checked: Checked) -> Checked:
+        """The call with the tool as its server lists it now, or `Refused` when it does no longer."""
+        if not checked.tool.server:
+            return checked
+        tool = self._current(checked.tool.server, checked.tool.raw)
+        if tool is None:
+            raise self._refused(checked, "gone", f"{checked.name} is no longer there; it was not executed.")
+        return checked if tool is checked.tool else replace(checked, tool=tool)
 
     async def _pin(self, permitted: Checked, *, asked: bool) -> None:
         """Remember what the tool says of itself now that it is let run."""
@@ -169,3 +193,12 @@ class Approver:
             decision=decision,
             executed=executed,
         )
+
+
+def _says_the_same(one: Tool, other: Tool) -> bool:
+    """Whether two tools say the same of themselves."""
+    return one is other or (one.definition, one.claims, one.access) == (
+        other.definition,
+        other.claims,
+        other.access,
+    )

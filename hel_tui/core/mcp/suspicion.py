@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator
+from typing import Any
 
-from hel_tui.core.mcp.structured import find_strings
 from hel_tui.core.vocabulary import Json
 
 _SECRETS = r"\b(api[_ -]?keys?|passwords?|private keys?)\b"
@@ -37,17 +38,36 @@ _SOURCES: tuple[tuple[str, str], ...] = (
     ),
 )
 _PATTERNS = tuple((phrase, re.compile(source, re.IGNORECASE)) for phrase, source in _SOURCES)
-_LONGEST = 20_000
-"""Characters of a definition that are looked at."""
+_PIECE = 20_000
+"""Characters that are looked at in one go, with an overlap to the next."""
+_OVERLAP = 200
+_LONGEST = 1_000_000
+"""Characters of a definition that are looked at; a longer one is suspicious by itself."""
 
 
 def suspicions(name: str, description: str, parameters: Json) -> tuple[str, ...]:
     """Return warnings about the words of a tool definition, each as a phrase; usually none."""
-    words = " ".join((description, *find_strings(parameters)))[:_LONGEST]
-    found = [phrase for phrase, pattern in _PATTERNS if pattern.search(words)]
+    words = " ".join((description, *_strings(parameters)))
+    found = ["is longer than a million characters"] if len(words) > _LONGEST else []
+    words = words[:_LONGEST]
+    pieces = [words[at : at + _PIECE + _OVERLAP] for at in range(0, max(len(words), 1), _PIECE)]
+    found += [phrase for phrase, pattern in _PATTERNS if any(map(pattern.search, pieces))]
     if hidden := _hidden(name + words):
         found.append(f"holds invisible characters ({', '.join(hidden)})")
     return tuple(f"its description {phrase}" for phrase in found)
+
+
+def _strings(value: Any) -> Iterator[str]:
+    """All text in a JSON value, names of properties too."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield key
+            yield from _strings(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _strings(item)
 
 
 def _hidden(text: str) -> list[str]:

@@ -87,7 +87,8 @@ class McpTool:
     @functools.cached_property
     def warnings(self) -> tuple[str, ...]:
         """What is suspicious about its definition."""
-        return suspicions(self.raw, self.spec.description, self.spec.parameters)
+        said = {"schema": self.spec.parameters, "annotations": self.spec.annotations}
+        return suspicions(self.raw, self.spec.description, said)
 
     def subject(self, arguments: Json) -> str:  # noqa: ARG002
         """Rules name MCP tools whole: there is nothing to match inside."""

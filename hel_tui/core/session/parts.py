@@ -149,6 +149,7 @@ def assemble(
         writes=writes,
         answerable=options.answerable,
         pinned=tools.pinned,
+        current=host.catalogue.find,
     )
     caller = Caller(
         registry=registry,
