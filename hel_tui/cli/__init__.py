@@ -14,8 +14,9 @@ from hel_tui.cli import streams
 FAILED = 1
 COMMANDS = {
     "run": "answer one prompt without a screen",
-    "mcp": "list servers, approve what a project wants to run, call tools, log in",
+    "mcp": "add, list and import servers, approve what a project wants to run, call tools, log in",
     "demo": "lay out the sample project and open it with a scripted model",
+    "completion": "a script for bash, zsh or fish that completes commands and names of servers",
     "help": "longer texts on a topic",
 }
 
