@@ -343,3 +343,16 @@ def test_names_for_completion_are_those_that_count(typed: Typed, project: Path) 
     typed("mcp", "add", "a", "-s", "user", "--", "x")
     typed("mcp", "add", "b", "-s", "user", "--", "x")
     assert typed("mcp", "list", "--names").out == "a\nb\n"
+
+
+def test_settings_that_loosen_are_approved_and_taken_back_beside_servers(typed: Typed, project: Path) -> None:
+    (project / ".hel").mkdir()
+    (project / ".hel" / "config.toml").write_text('access = "auto"\n')
+    ran = typed("mcp", "trust")
+    assert ran.status == 4 and 'access = "auto"' in ran.out
+    (waiting,) = json.loads(typed("mcp", "trust", "--json").out)["waiting"]
+    assert (waiting["name"], waiting["kind"]) == (".hel/config.toml", "settings")
+    assert typed("mcp", "trust", "--yes").status == 0
+    assert typed("mcp", "trust").out == "Nothing waits for approval here.\n"
+    assert typed("mcp", "trust", "--forget", ".hel/config.toml").status == 0
+    assert typed("mcp", "trust").status == 4

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from hel_tui.cli.common import Exit
 from hel_tui.cli.mcp.ground import Ground, print_json
+from hel_tui.core.permissions.settings_trust import NAME, SettingsTrust
 from hel_tui.core.protocol import ServerClaim
+from hel_tui.core.store.settings import load_settings
 from hel_tui.foreign import printable
 
 WARNING = "These programs would run with your rights, outside any sandbox. Allow only what you know."
@@ -20,13 +23,13 @@ def run(args: argparse.Namespace, ground: Ground) -> int:
         sys.stderr.write(f"{problem.file}: {printable(problem.sentence)}\n")
     if args.forget:
         return _forget(args, ground)
-    known = {entry.name for entry in ground.configuration.entries} | {
-        one.name for one in ground.review.claims
-    }
+    settings = _Settings(ground)  # read once: approved is what was shown
+    waiting = (*settings.claims, *ground.review.claims)
+    known = {entry.name for entry in ground.configuration.entries} | {claim.name for claim in waiting}
     unknown = [name for name in args.names if name not in known]
     if unknown:
         return ground.sorry(ground.unknown(unknown[0]))
-    claims = [claim for claim in ground.review.claims if not args.names or claim.name in args.names]
+    claims = [claim for claim in waiting if not args.names or claim.name in args.names]
     if not claims:
         if args.json:
             print_json(_facts(ground, [], [], []))
@@ -37,13 +40,13 @@ def run(args: argparse.Namespace, ground: Ground) -> int:
         sys.stdout.write(f"Project: {printable(str(ground.project))}\n{WARNING}\n\n")
         for claim in claims:
             sys.stdout.write(shown(claim) + "\n")
-    if not args.yes and not _confirmed(len(claims), args):
+    if not args.yes and not _confirmed(claims, args):
         if args.json:
             print_json(_facts(ground, claims, [], []))
         sys.stderr.write("Not approved; nothing was changed.\n")
         return Exit.REFUSED
     names = [claim.name for claim in claims]
-    if not_saved := ground.store.remember(ground.review, set(names)):
+    if not_saved := ground.store.remember(ground.review, set(names)) or settings.remember(names):
         return ground.sorry(f"not saved: {not_saved}")
     if args.json:
         print_json(_facts(ground, claims, names, []))
@@ -54,12 +57,14 @@ def run(args: argparse.Namespace, ground: Ground) -> int:
 
 def _forget(args: argparse.Namespace, ground: Ground) -> int:
     """Take approvals back; of servers that are not configured any more, too."""
-    had = ground.store.remembered(ground.project)
+    settings = _Settings(ground)
+    had = (*settings.remembered, *ground.store.remembered(ground.project))
     unknown = [name for name in args.names if name not in had]
     if unknown:
         return ground.sorry(f"{unknown[0]} has no approval here; there are: {', '.join(had) or 'none'}")
     names = args.names or list(had)
-    if not_saved := ground.store.forget(ground.project, names) if names else "":
+    not_saved = settings.forget(names) or (ground.store.forget(ground.project, names) if names else "")
+    if not_saved:
         return ground.sorry(f"not saved: {not_saved}")
     if args.json:
         print_json(_facts(ground, [], [], names))
@@ -98,10 +103,45 @@ def facts(claim: ServerClaim) -> dict[str, Any]:
     }
 
 
-def _confirmed(count: int, args: argparse.Namespace) -> bool:
+class _Settings:
+    """The project's settings file, as far as it loosens what the person set: approved beside the servers."""
+
+    def __init__(self, ground: Ground) -> None:
+        self._project = ground.project
+        self._trust = SettingsTrust(ground.places.state)
+        self._loosening = load_settings(ground.project, ground.places).loosening
+
+    @property
+    def claims(self) -> tuple[ServerClaim, ...]:
+        """What waits for the person's word."""
+        if self._loosening is None or self._trust.is_trusted(self._loosening, self._project):
+            return ()
+        return (self._trust.claim(self._loosening, self._project),)
+
+    @property
+    def remembered(self) -> tuple[str, ...]:
+        """Its name, when it has an approval that fits."""
+        is_one = self._loosening is not None and self._trust.is_trusted(self._loosening, self._project)
+        return (NAME,) if is_one else ()
+
+    def remember(self, names: Collection[str]) -> str:
+        """Approve it if it is among `names`; a sentence when that was not saved."""
+        if self._loosening is None or NAME not in names:
+            return ""
+        return self._trust.remember(self._loosening, self._project)
+
+    def forget(self, names: Collection[str]) -> str:
+        """Take its approval back if it is among `names`; a sentence when that was not saved."""
+        return self._trust.forget(self._project) if NAME in names else ""
+
+
+def _confirmed(claims: Sequence[ServerClaim], args: argparse.Namespace) -> bool:
     if args.json or not sys.stdin.isatty():
         sys.stderr.write("hel mcp trust: nobody is there to ask; use --yes to approve what is shown.\n")
         return False
+    if any(claim.kind == "settings" for claim in claims):
+        return confirmed("Approve all of this?")
+    count = len(claims)
     return confirmed(f"Approve {'this server' if count == 1 else f'these {count} servers'}?")
 
 
