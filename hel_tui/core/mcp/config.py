@@ -156,12 +156,18 @@ class _Loader:
         """Yield the objects that hold servers, by their key; what else stands at the top gets one note."""
         top = parsed.value
         if not isinstance(top, dict):
-            return self._problem(source, "not read: the file must hold an object with `mcpServers` in it.")
-        unknown = named([f"`{key[:60]}`" for key in top if key not in (*TOP_LEVEL, "$schema")])
+            line, column = parsed.place(())
+            sentence = f"line {line}, column {column}: the file must hold an object with `mcpServers` in it."
+            return self._problem(source, f"not read: {sentence}")
+        strange = [key for key in top if key not in (*TOP_LEVEL, "$schema")]
+        unknown = named([f"`{key[:60]}`" for key in strange])
+        line, column = parsed.place((strange[0],) if strange else ())
         if unknown and not any(key in top for key in TOP_LEVEL):
-            return self._problem(source, f"no `mcpServers` or `servers` in it, only {', '.join(unknown)}.")
+            sentence = f"no `mcpServers` or `servers` in it, only {', '.join(unknown)}."
+            return self._problem(source, f"line {line}, column {column}: {sentence}")
         if unknown:
-            self._problem(source, f"unknown and left out: {', '.join(unknown)}.", severity="note")
+            sentence = f"line {line}, column {column}: unknown and left out: {', '.join(unknown)}."
+            self._problem(source, sentence, severity="note")
         seen: set[str] = set()
         for key in TOP_LEVEL:
             servers = top.get(key, {})
@@ -197,8 +203,8 @@ class _Loader:
             said[note] += 1
             if said[note] > MAX_EQUAL:
                 continue
-            line, _ = parsed.place((key, name))
-            self._problem(source, f"line {line}: {note}", name, severity="note")
+            line, column = parsed.place((key, name))
+            self._problem(source, f"line {line}, column {column}: {note}", name, severity="note")
         if name in self._winners:
             self._shadowed.append(judged.entry)
         else:

@@ -6,6 +6,7 @@ Not here: what makes an entry invalid (validation).
 from __future__ import annotations
 
 import difflib
+from collections.abc import Iterator
 from typing import Any
 
 from hel_tui.core.mcp.entries import ServerEntry
@@ -35,6 +36,10 @@ KNOWN = frozenset(
     | {*FLAGS, *_REMOTE, *_LATER, *SWITCHES}
 )
 """Every key an entry may have."""
+_OTHERS = {"alwaysLoad": "always_load"}
+"""Spellings of other clients whose files hel reads as they are."""
+_LONG = 3600.0
+"""Seconds above which a time is taken for one meant in milliseconds, and remarked on."""
 _APPROVING = frozenset(("autoapprove", "alwaysallow", "auto_approve", "always_allow", "trust", "autoallow"))
 _NAMED = 10
 """Unknown keys that are named; more are counted."""
@@ -44,6 +49,14 @@ def named(words: list[str]) -> list[str]:
     """The first ten of `words`, and how many more there are."""
     more = len(words) - _NAMED
     return [*words[:_NAMED], f"and {more:,} more"] if more > 0 else words
+
+
+def in_own_names(raw: dict[str, Any]) -> dict[str, Any]:
+    """Return the entry with hel's spelling of keys that it has in another client's."""
+    if not raw.keys() & _OTHERS.keys():
+        return raw
+    own = {_OTHERS[key]: value for key, value in raw.items() if key in _OTHERS}
+    return own | {key: value for key, value in raw.items() if key not in _OTHERS}
 
 
 def remarks(entry: ServerEntry, raw: dict[str, Any]) -> list[str]:
@@ -66,6 +79,7 @@ def remarks(entry: ServerEntry, raw: dict[str, Any]) -> list[str]:
         notes.append(f"unknown and left out: {', '.join(named(unknown))}.")
     if entry.transport == "stdio" and (odd := [key for key in _REMOTE if raw.get(key)]):
         notes.append(f"{_listed(odd)} only concerns servers with a `url`: left out.")
+    notes += _doubts(entry)
     if entry.insecure and entry.transport != "stdio":
         notes.append("`insecure`: whoever is between hel and this server can read and change everything.")
     if later := [key for key in _LATER if raw.get(key)]:
@@ -73,6 +87,18 @@ def remarks(entry: ServerEntry, raw: dict[str, Any]) -> list[str]:
     if entry.scope == "project":
         notes += _secret_remarks(entry)
     return notes
+
+
+def _doubts(entry: ServerEntry) -> Iterator[str]:
+    """What is allowed and hardly meant."""
+    for name, seconds in (("timeout", entry.timeout), ("startup_timeout", entry.startup_timeout)):
+        if seconds > _LONG:
+            yield f"`{name}` is in seconds: {seconds:g} are {seconds / 3600:,.1f} hours."
+    values = [("command", entry.command), ("url", entry.url)]
+    values += [(f"env.{name}", value) for name, value in entry.env]
+    values += [(f"headers.{name}", value) for name, value in entry.headers]
+    if spaced := [f"`{name}`" for name, value in values if value != value.strip()]:
+        yield f"{', '.join(named(spaced))} begins or ends with white space."
 
 
 def _secret_remarks(entry: ServerEntry) -> list[str]:

@@ -24,7 +24,7 @@ from hel_tui.core.mcp.entries import (
     ServerEntry,
     Transport,
 )
-from hel_tui.core.mcp.remarks import FLAGS, SWITCHES, remarks
+from hel_tui.core.mcp.remarks import FLAGS, SWITCHES, in_own_names, remarks
 from hel_tui.core.protocol import LogLevel
 from hel_tui.core.store.redact import redact_shapes
 
@@ -75,6 +75,7 @@ def judge(name: str, raw: Any, scope: Scope, file: Path, default_cwd: Path) -> J
         raise Invalid(problem)
     if not isinstance(raw, dict):
         raise Invalid(f"the entry must be an object, not {_kind(raw)}.")
+    definition, raw = raw, in_own_names(raw)
     notes: list[str] = []
     enabled = _enabled(raw, notes)
     transport = _transport(raw, must_start=enabled)
@@ -86,7 +87,7 @@ def judge(name: str, raw: Any, scope: Scope, file: Path, default_cwd: Path) -> J
         scope,
         file,
         transport,
-        raw,
+        definition,
         command=_text(raw, "command"),
         args=_texts(raw, "args"),
         env=env,

@@ -430,3 +430,57 @@ def test_unknown_keys_and_written_out_secrets_of_oauth_are_told(at: Setting) -> 
     kept = {"clientId": "a", "clientSecret": "${keyring:shop}", "privateKey": "keys/id.pem"}
     at.write("hel", {"servers": {"x": {**REMOTE, "oauth": kept}}})
     assert at.load().problems == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("\n  []", "line 2, column 3"),
+        ('{\n "other": 1}', "line 2, column 2"),
+        ('{"servers": {},\n  "other": 1}', "line 2, column 3"),
+        ('{\n"servers": []}', "line 2, column 1"),
+        ('{"servers": {\n "x": 5}}', "line 2, column 2"),
+        ('{"servers": {"x": {"command": "y",\n "args": ["a", 7]}}}', "line 2, column 16"),
+        ('{"servers": {\n "x": {"command": "y", "foo": 1}}}', "line 2, column 2"),
+        ('{"servers": {\n "x": {"command": "y",\n  "env": {"A": 1}}}}', "line 3, column 11"),
+        ('{"servers": {"x": {\n "command": "y", "command": "z"}}}', "line 2, column 18"),
+        ('{"servers": {"x": {}}, "mcpServers": {\n"x": {}}}', "line 2, column 1"),
+        ('{"servers": {"x": {"command": "y"}\n "z": {}}}', "line 2, column 2"),
+    ],
+)
+def test_every_complaint_about_a_files_content_has_its_place(at: Setting, text: str, place: str) -> None:
+    at.write("dot", text)
+    assert any(place in problem.sentence for problem in at.load().problems), at.load().problems
+
+
+def test_a_file_in_another_encoding_is_named_and_hides_no_other(at: Setting) -> None:
+    at.write("user", {"servers": {"u": GOOD}})
+    at.files["dot"].write_bytes(json.dumps({"mcpServers": {"a": GOOD}}).encode("utf-16"))
+    found = at.load()
+    assert [entry.name for entry in found.entries] == ["u"]
+    (problem,) = found.problems
+    assert "UTF-16; save it as UTF-8" in problem.sentence and problem.file == at.files["dot"]
+
+
+def test_a_time_that_is_hardly_meant_in_seconds_and_stray_white_space_are_remarked_on(at: Setting) -> None:
+    problem = at.problem({**GOOD, "timeout": 60000})
+    assert problem.severity == "note" and "16.7 hours" in problem.sentence
+    problem = at.problem({"url": "https://x.example", "headers": {"A": "b "}, "env": {"C": "d"}})
+    assert "`headers.A` begins or ends with white space" in problem.sentence
+
+
+def test_the_spelling_of_another_client_counts_and_the_definition_stays_as_written(at: Setting) -> None:
+    raw = {**GOOD, "alwaysLoad": True}
+    entry = at.one(raw)
+    assert entry.always_load is True and entry.definition == raw
+    assert at.load().problems == ()
+    assert "`always_load` must be true or false" in at.problem({**GOOD, "alwaysLoad": 1}).sentence
+
+
+def test_a_project_that_shadows_a_persons_server_is_shown_and_has_its_own_identity(at: Setting) -> None:
+    at.write("user", {"servers": {"github": {"command": "github-mcp"}}})
+    at.write("dot", {"mcpServers": {"github": {"command": "evil"}}})
+    found = at.load()
+    ((lost, won),) = found.shadowed
+    assert (won.command, lost.command) == ("evil", "github-mcp")
+    assert won.identity != lost.identity
