@@ -5,6 +5,7 @@ Nothing heavy is imported here or by any `--help`: the screen, the model client 
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -12,6 +13,7 @@ from importlib import import_module
 from hel_tui.cli import streams
 
 FAILED = 1
+USAGE_ERROR = 2
 COMMANDS = {
     "run": "answer one prompt without a screen",
     "mcp": "add, list and import servers, approve what a project wants to run, call tools, log in",
@@ -85,8 +87,21 @@ def _run(argv: Sequence[str] | None) -> int:
 
         sys.stdout.write(f"hel {__version__}\n")
         return 0
+    elif near := _nearly(arguments):
+        sys.stderr.write(f"hel: there is no command or folder {arguments[0]!r}; did you mean {near}?\n")
+        return USAGE_ERROR
     else:
         module, rest = "app", arguments
     command = import_module(f"hel_tui.cli.{module}")
     status: int = command.main(rest)
     return status
+
+
+def _nearly(arguments: Sequence[str]) -> str:
+    """The command that a first word is nearly, when it is no folder; empty when it is none."""
+    word = arguments[0] if arguments else ""
+    if not word.isalpha() or os.path.exists(word):  # noqa: PTH110 - pathlib is not needed for the app
+        return ""
+    import difflib
+
+    return next(iter(difflib.get_close_matches(word.lower(), COMMANDS, 1, 0.6)), "")

@@ -179,8 +179,8 @@ def _with_times(args: argparse.Namespace, draft: Draft) -> Draft:
 def _pair(text: str, sign: str, option: str, form: str) -> tuple[str, str]:
     name, found, value = streams.as_text(text).partition(sign)
     if not found or not name.strip():
-        shown = name if not found else f"{sign}…"  # what follows may be the secret
-        raise Unusable(f"{option} wants {form}, not {shown[:20]!r}")
+        what = "a name is missing" if found else f'there is no "{sign}" in it'
+        raise Unusable(f"{option} wants {form}: {what}")  # it is not shown: it may hold a secret
     return (name.strip(), value.strip()) if sign == ":" else (name, value)
 
 

@@ -10,16 +10,17 @@ import json
 import os
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from hel_tui.cli.common import Exit
 from hel_tui.cli.mcp.approving import confirmed, shown
 from hel_tui.cli.mcp.ground import Ground, did_you_mean, note, print_json, say
 from hel_tui.core.mcp.editing import NotEdited, files_of, names_in, put_entries
+from hel_tui.core.mcp.entries import ServerEntry
 from hel_tui.core.mcp.importing.gather import Found, Gathered, gather
 from hel_tui.core.permissions.claims import claim, masked_definition
-from hel_tui.core.store.redact import command_line, redact_shapes
+from hel_tui.core.store.redact import command_line, masked_words, redact_shapes
 
 State = Literal["new", "replaces", "exists", "unusable"]
 
@@ -54,7 +55,8 @@ def run(args: argparse.Namespace, ground: Ground) -> int:
     if not args.json:
         _show(args, gathered, rows, ground)
     if not wanted or args.dry_run:
-        return _end(args, gathered, rows, ground, failed=not gathered.files)
+        in_the_way = any(row.state == "unusable" and not row.found.problem for row in rows)
+        return _end(args, gathered, rows, ground, failed=not gathered.files or in_the_way)
     if not args.yes and not _agreed(args, len(wanted)):
         _end(args, gathered, rows, ground, failed=False)
         note("Nothing was written.")
@@ -116,6 +118,7 @@ def _lines(row: Row, width: int, ground: Ground) -> Iterator[str]:
     if found.from_project and found.scope != "project" and found.entry is not None:
         yield f"{indent}It comes from the project and would not be asked about any more. All of it:"
         claimed, _ = claim(found.entry, ground.project, os.environ)
+        claimed = replace(claimed, command_line=_what(found))
         yield from (f"{indent}  {line}" for line in shown(claimed).splitlines()[1:])
 
 
@@ -177,6 +180,14 @@ def _end(
     return Exit.FAILED if failed else Exit.DONE
 
 
+def _masked(entry: ServerEntry) -> dict[str, Any]:
+    """What would be written, credentials masked: also among the words, which nobody is asked about here."""
+    shown: dict[str, Any] = json.loads(masked_definition(entry))
+    if entry.args:
+        shown["args"] = masked_words((entry.command, *entry.args))[1:]
+    return shown
+
+
 def _facts(row: Row, ground: Ground) -> dict[str, Any]:
     found = row.found
     return {
@@ -190,5 +201,5 @@ def _facts(row: Row, ground: Ground) -> dict[str, Any]:
         "written": row.is_written,
         "notes": list(found.notes),
         "secrets": list(found.secrets),
-        "entry": json.loads(masked_definition(found.entry)) if found.entry is not None else None,
+        "entry": _masked(found.entry) if found.entry is not None else None,
     }

@@ -33,11 +33,20 @@ from hel_tui.foreign import harmless, printable
 
 def run(args: argparse.Namespace, ground: Ground) -> int:
     """Run `hel mcp tools` or `hel mcp call`; returns the exit status."""
+    arguments: Json = {}
+    if ground.command == "call":
+        parsed = parse_arguments(args.arguments)
+        if isinstance(parsed, str):
+            return ground.sorry(parsed, Exit.USAGE)
+        arguments = parsed
     entry = approved(args.server, ground)
     if isinstance(entry, int):
         return entry
-    do = _tools if ground.command == "tools" else _call
-    return run_in_order(_with_server(entry, ground, lambda server: do(server, args)))
+
+    async def do(server: Alone) -> int:
+        return await (_tools(server, args) if ground.command == "tools" else _call(server, args, arguments))
+
+    return run_in_order(_with_server(entry, ground, do))
 
 
 async def _with_server(entry: ServerEntry, ground: Ground, do: Callable[[Alone], Awaitable[int]]) -> int:
@@ -88,12 +97,8 @@ async def _tools(server: Alone, args: argparse.Namespace) -> int:
     return Exit.DONE
 
 
-async def _call(server: Alone, args: argparse.Namespace) -> int:
+async def _call(server: Alone, args: argparse.Namespace, arguments: Json) -> int:
     host = server.host
-    arguments = parse_arguments(args.arguments)
-    if isinstance(arguments, str):
-        sorry(arguments)
-        return Exit.USAGE
     tool = host.catalogue.find(args.server, args.tool)
     if tool is None:
         names = [row.raw for row in host.catalogue.rows() if not row.reason]
