@@ -14,12 +14,12 @@ from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from hel_tui.cli.common import Exit
 from hel_tui.cli.mcp.ground import Ground
 from hel_tui.core.mcp.asking import Ask, nobody
-from hel_tui.core.mcp.entries import ServerEntry
+from hel_tui.core.mcp.entries import Scope, ServerEntry
 from hel_tui.core.mcp.host import Host
 from hel_tui.core.protocol import Event, ServerChanged
 from hel_tui.core.store.files import SessionFiles
@@ -28,6 +28,7 @@ from hel_tui.core.store.redact import Redactor, secrets_in
 from hel_tui.foreign import printable
 
 UP = ("ready", "degraded")
+_RANKS = get_args(Scope)
 ON_ITS_WAY = ("starting", "restarting")
 
 
@@ -93,13 +94,16 @@ async def alone(
 
 def approved(name: str, ground: Ground) -> ServerEntry | int:
     """The entry of this name, or the exit status after it was said why it cannot be used."""
-    for problem in ground.configuration.problems:
-        if problem.severity == "error" and problem.server is None and problem.scope == "command line":
-            return sorry(f"{name} cannot be used: {problem.file}: {problem.sentence}")
     entry = next((one for one in ground.configuration.entries if one.name == name), None)
+    for problem in ground.configuration.problems:
+        is_named_file = problem.server is None and problem.scope == "command line"
+        stands_before = problem.server == name and (
+            entry is None or _RANKS.index(problem.scope) <= _RANKS.index(entry.scope)
+        )
+        if problem.severity == "error" and (is_named_file or stands_before):  # another is not what was meant
+            return sorry(f"{name} cannot be used: {problem.file}: {problem.sentence}")
     if entry is None:
-        bad = ground.trouble_with(name)
-        return sorry(f"{name} cannot be used: {bad.file}: {bad.sentence}" if bad else ground.unknown(name))
+        return sorry(ground.unknown(name))
     if entry not in ground.review.trusted:
         sorry(f"{entry.name} is not approved for this project: hel mcp trust")
         return Exit.REFUSED
