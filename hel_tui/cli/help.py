@@ -21,7 +21,7 @@ TOPICS = {
     "permissions": "access levels and rules",
     "models": "choosing a model and where its key comes from",
     "config": "settings, keys, themes, variables, and where hel keeps things",
-    "json": "what `hel run --json` prints",
+    "json": "what --json prints, and exit statuses",
     "terminals": "when keys, colours or copying do not work",
 }
 

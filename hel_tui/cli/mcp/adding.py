@@ -15,12 +15,11 @@ from hel_tui.cli import streams
 from hel_tui.cli.common import Exit
 from hel_tui.cli.mcp.approving import confirmed
 from hel_tui.cli.mcp.ground import Ground, note, print_json, say
-from hel_tui.cli.mcp.keeping import Reader, Secret, keep, take_back
+from hel_tui.cli.mcp.keeping import Reader, Secret, keep, set_apart, take_back
 from hel_tui.core.mcp import jsonc
 from hel_tui.core.mcp.config import TOP_LEVEL
 from hel_tui.core.mcp.editing import NotEdited, ServerFile, files_of, names_in, put_entries
 from hel_tui.core.mcp.validation import Invalid, Judged, judge
-from hel_tui.core.store.redact import looks_like_secret
 
 WHOSE = {
     "local": "this project, only you",
@@ -219,21 +218,10 @@ def _from_json(args: argparse.Namespace) -> Draft:
 
 def _offer_keyring(server: str, draft: Draft) -> None:
     """A credential written out in a committed file: offer to keep it elsewhere, if somebody is there."""
-    found = [
-        (key, name)
-        for key in ("env", "headers")
-        for name, value in (draft.entry.get(key) or {}).items()
-        if looks_like_secret(name, value)
-    ]
-    if not found or not (sys.stdin.isatty() and sys.stdout.isatty()):
+    entry, secrets = set_apart(server, draft.entry)
+    if not secrets or not (sys.stdin.isatty() and sys.stdout.isatty()):
         return
-    names = ", ".join(name for _, name in found)
-    say(f"{names} would be written into a file that is committed.")
-    if not confirmed("Keep it in the keyring instead?"):
-        return
-    for key, name in found:
-        value = draft.entry[key][name]
-        prefix, _, rest = value.rpartition(" ") if key == "headers" else ("", "", value)
-        secret = Secret.of(server, name, value=rest)
-        draft.entry[key] = {**draft.entry[key], name: f"{prefix} {secret.reference}".strip()}
-        draft.secrets.append(secret)
+    say(f"{', '.join(secret.asked for secret in secrets)} would be written into a file that is committed.")
+    if confirmed("Keep it in the keyring instead?"):
+        draft.entry = entry
+        draft.secrets += secrets

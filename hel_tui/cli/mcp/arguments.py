@@ -161,6 +161,9 @@ def _import(parser: Parser) -> None:
     parser.add_argument("-n", "--dry-run", action="store_true", help="only show what would be written")
     parser.add_argument("-y", "--yes", action="store_true", help="write without asking (for scripts)")
     parser.add_argument("-f", "--force", action="store_true", help="replace those of the same name")
+    parser.add_argument(
+        "--keyring", action="store_true", help="keep credentials that are written out in the keyring"
+    )
     _json(parser, "what was found and done")
 
 

@@ -16,6 +16,7 @@ from typing import Any, Literal
 from hel_tui.cli.common import Exit
 from hel_tui.cli.mcp.approving import confirmed, shown
 from hel_tui.cli.mcp.ground import Ground, did_you_mean, note, print_json, say
+from hel_tui.cli.mcp.keeping import Reader, keep, set_apart
 from hel_tui.core.mcp.editing import NotEdited, files_of, names_in, put_entries
 from hel_tui.core.mcp.entries import ServerEntry
 from hel_tui.core.mcp.importing.gather import Found, Gathered, gather
@@ -61,6 +62,8 @@ def run(args: argparse.Namespace, ground: Ground) -> int:
         _end(args, gathered, rows, ground, failed=False)
         note("Nothing was written.")
         return Exit.REFUSED
+    if args.keyring and (problem := _keep(wanted, ground, force=args.force)):
+        return ground.sorry(problem)
     failed = _write(wanted, ground, force=args.force)
     return _end(args, gathered, rows, ground, failed=failed)
 
@@ -138,6 +141,19 @@ def _agreed(args: argparse.Namespace, count: int) -> bool:
 
 
 # ------------------------------------------------------------------- writing
+
+
+def _keep(wanted: list[Row], ground: Ground, *, force: bool) -> str:
+    """Keep credentials that are written out, and refer to them. Returns a sentence when that failed."""
+    for row in wanted:
+        raw, secrets = set_apart(row.found.name, row.found.raw)
+        kept = keep(secrets, ground.places.state, Reader(), force=force)
+        if isinstance(kept, str):
+            return f"{row.found.name}: {kept}"
+        row.found = replace(row.found, raw=raw)
+        for sentence in kept:
+            note(f"{row.found.name}: {sentence}")
+    return ""
 
 
 def _write(wanted: list[Row], ground: Ground, *, force: bool) -> bool:

@@ -17,8 +17,11 @@ from hel_tui.cli import streams
 from hel_tui.cli.common import Exit
 from hel_tui.cli.mcp.ground import Ground, note, print_json, say
 from hel_tui.core.store.atomic import NotWritten
+from hel_tui.core.store.redact import looks_like_secret
 from hel_tui.core.store.secrets import FILE, forget_value, is_name, keep_value, kept_value
+from hel_tui.core.vocabulary import Json
 
+_SCHEME = re.compile(r"(?:Bearer|Basic|Token) +", re.IGNORECASE)
 LONGEST = 60_000
 """Characters of a value."""
 
@@ -57,6 +60,22 @@ class Reader:
         if self._lines is None:
             self._lines = streams.read_all().split("\n")
         return self._lines.pop(0).rstrip("\r") if self._lines else ""
+
+
+def set_apart(server: str, entry: Json) -> tuple[Json, list[Secret]]:
+    """Return the entry with references in the place of credentials that are written out, and those."""
+    secrets: list[Secret] = []
+    apart = dict(entry)
+    for key in ("env", "headers"):
+        values = entry.get(key)
+        for name, value in values.items() if isinstance(values, dict) else ():
+            if not isinstance(value, str) or not looks_like_secret(name, value):
+                continue
+            scheme = _SCHEME.match(value) if key == "headers" else None
+            before = scheme[0] if scheme is not None else ""
+            secrets.append(Secret.of(server, name, value[len(before) :]))
+            apart[key] = {**apart[key], name: f"{before}{secrets[-1].reference}"}
+    return apart, secrets
 
 
 def keep(secrets: Sequence[Secret], state: Path, read: Reader, *, force: bool) -> list[str] | str:

@@ -181,7 +181,7 @@ def _warnings(entry: Json, origin: _Origin) -> Iterator[str]:
     ]
     if literal:
         where = "a file that is committed" if origin.scope == "project" else "plain text, as it is there"
-        yield f"{', '.join(literal)} would be in {where}: a credential belongs into hel mcp secret set"
+        yield f"{', '.join(literal)} would be in {where}: --keyring keeps it apart"
     command = entry.get("command")
     moves = origin.scope == "user" and origin.spot.within is not None
     if moves and isinstance(command, str) and os.sep in command and not command.startswith(("/", "~", "$")):
