@@ -65,6 +65,8 @@ class Case(Generic[E]):
     claim: ServerClaim
     seal: Seal
     programs: Mapping[str, str]
+    refused: bool = False
+    """The person refused exactly this for good: it is listed, and only asked about when they want to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +87,11 @@ class Review(Generic[E]):
     def pending(self) -> tuple[E, ...]:
         """Those to ask about, in name order."""
         return tuple(case.entry for case in self.cases)
+
+    @property
+    def unanswered(self) -> bool:
+        """Whether there are any the person did not refuse for good."""
+        return any(not case.refused for case in self.cases)
 
     @property
     def claims(self) -> tuple[ServerClaim, ...]:
@@ -132,7 +139,8 @@ class TrustStore:
         record: Mapping[str, Any] | None,
         environ: Mapping[str, str],
     ) -> Review[E]:
-        is_approved = record is not None and _is_sealed(record, seal)
+        is_known = record is not None and _is_sealed(record, seal)
+        is_approved = is_known and record is not None and record.get("refused") is not True
         if not entry.enabled and not is_approved:
             return replace(review, off=(*review.off, entry))
         shown, programs = claim(entry, Path(seal.project), environ)
@@ -149,16 +157,23 @@ class TrustStore:
             )
         still_run = tuple(path for path in changed if path in programs and path in (before or {}))
         shown = replace(shown, changed=_change(record, entry, seal), program_changed=still_run)
-        return replace(review, cases=(*review.cases, Case(entry, shown, seal, programs)))
+        return replace(review, cases=(*review.cases, Case(entry, shown, seal, programs, is_known)))
 
     def remember(self, review: Review[E], names: Collection[str]) -> str:
         """Approve these of the review for good, as they were shown. A sentence when it was not saved."""
+        self.allow_once(review, names)
+        return self._write(review, names, refused=False)
+
+    def refuse(self, review: Review[E], names: Collection[str]) -> str:
+        """Refuse these of the review for good, as they were shown. As `remember` otherwise."""
+        return self._write(review, names, refused=True)
+
+    def _write(self, review: Review[E], names: Collection[str], *, refused: bool) -> str:
         cases = [case for case in review.cases if case.entry.name in names]
-        self._once |= {case.seal for case in cases}
 
         def change(document: Document) -> None:
             for case in cases:
-                _put(document, case.seal, case.programs, masked_definition(case.entry))
+                _put(document, case.seal, case.programs, masked_definition(case.entry), refused=refused)
 
         failed = update_toml(self._path, change) if cases else None
         return failed.sentence if failed is not None else ""
@@ -183,7 +198,8 @@ class TrustStore:
         """The names that have an approval for `project`, also one that no longer fits; sorted."""
         document, _ = read_toml(self._path)
         real = os.path.realpath(project)
-        return tuple(sorted(row["name"] for row in _rows(document) if row["project"] == real))
+        mine = [row for row in _rows(document) if row["project"] == real]
+        return tuple(sorted(row["name"] for row in mine if row.get("refused") is not True))
 
     def forget(self, project: Path, names: Collection[str]) -> str:
         """Withdraw approvals of servers of `project`. As `remember` otherwise."""
@@ -212,8 +228,8 @@ def _is_sealed(row: Mapping[str, Any], seal: Seal) -> bool:
     return kept == (seal.project, seal.name, seal.file, seal.sha256, seal.definition)
 
 
-def _put(document: Document, seal: Seal, programs: Mapping[str, str], shown: str) -> None:
-    row = {
+def _put(document: Document, seal: Seal, programs: Mapping[str, str], shown: str, *, refused: bool) -> None:
+    row: dict[str, Any] = {
         "project": seal.project,
         "name": seal.name,
         "file": seal.file,
@@ -222,6 +238,8 @@ def _put(document: Document, seal: Seal, programs: Mapping[str, str], shown: str
         "shown": shown,
         "programs": dict(programs),
     }
+    if refused:
+        row["refused"] = True
     others = [
         each for each in _rows(document) if (each["project"], each["name"]) != (seal.project, seal.name)
     ]
@@ -236,13 +254,12 @@ def _change(record: Mapping[str, Any] | None, entry: Claimed, seal: Seal) -> str
     import difflib
 
     before, now = str(record.get("shown", "")), masked_definition(entry)
-    lines = list(
-        difflib.unified_diff(before.splitlines(), now.splitlines(), "approved", "now", lineterm="", n=50)
-    )
+    then = "refused" if record.get("refused") is True else "approved"
+    lines = list(difflib.unified_diff(before.splitlines(), now.splitlines(), then, "now", lineterm="", n=50))
     if record.get("file") != seal.file:
-        lines.append(f"# it was approved in {record.get('file')}, it is now in {seal.file}")
+        lines.append(f"# it was {then} in {record.get('file')}, it is now in {seal.file}")
     elif not lines and record.get("definition") == seal.definition:
-        lines.append("# the file changed since it was approved; the definition of this server did not")
+        lines.append(f"# the file changed since it was {then}; the definition of this server did not")
     elif not lines:
         lines.append("# a masked value changed")
     return "\n".join(lines)

@@ -44,9 +44,12 @@ class TrustQuestion:
 
 @dataclass(frozen=True, slots=True)
 class TrustAnswer:
-    """`servers` are the boxes left checked; the others count as refused."""
+    """`servers` are the boxes left checked; the others count as refused.
 
-    decision: Literal["once", "remember", "refuse"]
+    `never` refuses the checked ones as they are now for good: they are not asked about at a start again.
+    """
+
+    decision: Literal["once", "remember", "refuse", "never"]
     servers: frozenset[str] = frozenset()
 
 

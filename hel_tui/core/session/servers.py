@@ -32,6 +32,7 @@ from hel_tui.core.store.places import Places
 from hel_tui.core.threads import in_thread
 
 NOT_TRUSTED = "not trusted yet"
+REFUSED = "refused for good; /trust asks again"
 SETTLE = 0.5
 """Seconds after a change in which files are looked at once more."""
 
@@ -77,7 +78,7 @@ class Servers:
             await self._read_files()
         finally:
             self._read.set()
-        if self._review.pending or self._settings.pending:
+        if self._review.unanswered or self._settings.pending:
             await self._ask()
 
     async def look_again(self, *, quiet: bool = False) -> None:
@@ -154,7 +155,9 @@ class Servers:
             self._emit(self._told)
         self._report(configuration)
         self._host.start([entry for entry in review.trusted if not self._host.runs(entry)])
-        self._show(review.pending, "untrusted", NOT_TRUSTED)
+        refused = [case.entry for case in review.cases if case.refused]
+        self._show(refused, "untrusted", REFUSED)
+        self._show([entry for entry in review.pending if entry not in refused], "untrusted", NOT_TRUSTED)
         self._show(review.off, "off", "switched off in its file")
         for entry in review.off:
             self._host.switch(entry.name, False)
@@ -201,10 +204,14 @@ class Servers:
             await self._carry_out(review, answer)
         finally:
             self._read.set()
-        return answer.decision == "refuse"
+        return answer.decision in ("refuse", "never")
 
     async def _carry_out(self, review: Review[ServerEntry], answer: TrustAnswer) -> None:
-        names = answer.servers if answer.decision != "refuse" else frozenset()
+        names = answer.servers if answer.decision in ("once", "remember") else frozenset()
+        if answer.decision == "never":
+            problem = await in_thread(lambda: self._trust.refuse(review, answer.servers), "hel-trust")
+            if problem:
+                self._emit(Notice("warning", f"Refused for this run only: {problem}"))
         if answer.decision == "once":
             self._trust.allow_once(review, names)
         allowed = tuple(entry for entry in review.pending if entry.name in names)

@@ -57,7 +57,7 @@ class ProjectSettings:
     async def answered(self, answer: TrustAnswer) -> None:
         """Carry out what the person said of the project's settings."""
         loosening = self.pending
-        if loosening is None or answer.decision == "refuse" or NAME not in answer.servers:
+        if loosening is None or answer.decision in ("refuse", "never") or NAME not in answer.servers:
             return
         if answer.decision == "once":
             self._trust.allow_once(loosening, self._project)

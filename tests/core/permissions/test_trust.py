@@ -483,3 +483,18 @@ def test_a_payload_in_a_variable_named_as_a_credential_is_shown(project: Project
     for value in ("abcdefgh", "Bearer abcdefgh", "postgres://u:password@h/db"):
         project.write(notes={"command": "bash", "args": ["run.sh"], "env": {"MY_TOKEN": value}})
         assert project.review().claims[0].env == (("MY_TOKEN", "••••••"),)
+
+
+def test_a_refusal_for_good_holds_for_exactly_what_was_refused_and_can_be_taken_back(
+    project: Project,
+) -> None:
+    assert project.store.refuse(project.review(), ["notes"]) == ""
+    review = project.review()
+    assert names(review.pending) == ["notes"] and not review.unanswered and not review.trusted
+    assert "notes" not in TrustStore(project.places.state).remembered(project.folder)
+    project.write(notes={**NOTES, "args": ["srv.py"]})
+    changed = project.review()
+    assert changed.unanswered and "-" in changed.claims[0].changed
+    project.write(notes=NOTES)
+    project.trust("notes")
+    assert names(project.review().trusted) == ["notes"]

@@ -334,3 +334,20 @@ def test_trusting_again_does_not_start_what_the_person_switched_off(play: Open, 
         assert driver.phase("fix", "off")
         driver.send(p.SwitchServer("fix", on=True))
         driver.phase("fix", "ready")
+
+
+def test_a_refusal_for_good_is_not_asked_about_at_the_next_start_and_trust_asks_again(
+    play: Open, file: Path
+) -> None:
+    with open_with(play) as driver:
+        driver.answer(p.TrustQuestion, p.TrustAnswer("never", frozenset({"fix"})))
+        driver.phase("fix", "untrusted")
+    with open_with(play) as later:
+        assert "refused for good" in later.phase("fix", "untrusted").reason
+        later.send(p.ReviewTrust())
+        later.trust()
+        later.phase("fix", "ready")
+        assert len(later.of(p.Asked)) == 1
+    with open_with(play) as again:
+        again.phase("fix", "ready")
+        assert not again.of(p.Asked)
