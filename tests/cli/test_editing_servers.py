@@ -84,6 +84,12 @@ def test_a_name_that_is_there_is_only_replaced_with_force(
     assert servers(places.local_servers(project)) == {"a": {"command": "two"}}
 
 
+def test_a_program_that_is_not_there_is_pointed_out(typed: Typed) -> None:
+    assert "no-such-program is not found" in typed("mcp", "add", "a", "--", "no-such-program").err
+    assert "not found" not in typed("mcp", "add", "b", "--", "sh").err
+    assert "not found" not in typed("mcp", "add", "c", "--", "${SERVER}").err
+
+
 def test_it_is_said_which_of_two_scopes_counts(typed: Typed) -> None:
     assert "shadow" not in typed("mcp", "add", "a", "-s", "user", "--", "x").out
     assert "in place of the one in" in typed("mcp", "add", "a", "--", "y").out

@@ -45,7 +45,7 @@ def main(argv: Sequence[str]) -> int:
     """Run `hel mcp`; returns the exit status."""
     arguments = list(argv)
     if not arguments:
-        sys.stderr.write(usage())
+        sys.stderr.write("hel mcp: a command is needed, such as list or add\nTry `hel mcp --help`.\n")
         return Exit.USAGE
     command = arguments.pop(0)
     if command in ("-h", "--help"):

@@ -19,7 +19,10 @@ from hel_tui.cli.mcp.keeping import Reader, Secret, keep, set_apart, take_back
 from hel_tui.core.mcp import jsonc
 from hel_tui.core.mcp.config import TOP_LEVEL
 from hel_tui.core.mcp.editing import NotEdited, ServerFile, files_of, names_in, put_entries
+from hel_tui.core.mcp.entries import ServerEntry
 from hel_tui.core.mcp.validation import Invalid, Judged, judge
+from hel_tui.core.store.expansion import expand_home
+from hel_tui.core.store.lookup import find_program, search_path, start_folder
 
 WHOSE = {
     "local": "this project, only you",
@@ -102,10 +105,21 @@ def _tell_what_else(name: str, file: ServerFile, ground: Ground) -> None:
     for lost, won in configuration.shadowed:
         if won is winner:
             say(f"It counts in place of the one in {lost.file} ({lost.scope}).")
+    if winner is not None and (missing := _missing_program(winner)):
+        note(f"{missing} is not found on your PATH as it is here; it is looked up when the server starts.")
     if file.scope == "project":
         say(f"hel asks about it before it runs; to approve it now: hel mcp trust {name}")
     else:
         say(f"To see what it has: hel mcp tools {name}")
+
+
+def _missing_program(entry: ServerEntry) -> str:
+    """The command of the entry when there is no such program; what variables would make of it is not judged."""
+    if not entry.command or "$" in entry.command + entry.cwd:
+        return ""
+    cwd = start_folder(entry.cwd, entry.default_cwd, os.environ)
+    path = search_path({**os.environ, **dict(entry.env)})
+    return "" if find_program(expand_home(entry.command, os.environ), cwd, path) else entry.command
 
 
 # ------------------------------------------------------------------ from words
