@@ -49,7 +49,19 @@ def test_hel_run_writes_words_and_nothing_that_steers_a_terminal(project: Path, 
         assert_harmless(ran.out, ran.err)
 
 
-@pytest.mark.parametrize("command", [("list",), ("list", "--json"), ("trust", "--yes")])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("list",),
+        ("list", "--json"),
+        ("trust", "--yes"),
+        ("get", "fix"),
+        ("get", "fix", "--json"),
+        ("get", "gone"),
+        ("import", "claude", "-s", "local", "-n"),
+        ("import", "cursor", ".mcp.json", "--json", "-n"),
+    ],
+)
 def test_listing_and_trusting_servers_writes_text(
     project: Path, tmp_path: Path, command: tuple[str, ...]
 ) -> None:

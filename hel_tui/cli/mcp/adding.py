@@ -114,7 +114,7 @@ def _tell_what_else(name: str, file: ServerFile, ground: Ground) -> None:
 
 
 def _missing_program(entry: ServerEntry) -> str:
-    """The command of the entry when there is no such program; what variables would make of it is not judged."""
+    """The command of the entry when there is no such program; one with a variable in it is not judged."""
     if not entry.command or "$" in entry.command + entry.cwd:
         return ""
     cwd = start_folder(entry.cwd, entry.default_cwd, os.environ)

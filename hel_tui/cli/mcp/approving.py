@@ -20,7 +20,7 @@ WARNING = "These programs would run with your rights, outside any sandbox. Allow
 def run(args: argparse.Namespace, ground: Ground) -> int:
     """Run `hel mcp trust`; returns the exit status."""
     for problem in ground.configuration.problems:
-        sys.stderr.write(f"{problem.file}: {printable(problem.sentence)}\n")
+        sys.stderr.write(f"{printable(str(problem.file))}: {printable(problem.sentence)}\n")
     if args.forget:
         return _forget(args, ground)
     settings = _Settings(ground)  # read once: approved is what was shown

@@ -39,7 +39,7 @@ def run(args: argparse.Namespace, ground: Ground) -> int:
     errors = [problem for problem in configuration.problems if problem.severity == "error"]
     for problem in configuration.problems:
         if problem.server is None or problem.severity == "note":
-            sys.stderr.write(f"{problem.file}: {printable(problem.sentence)}\n")
+            sys.stderr.write(f"{printable(str(problem.file))}: {printable(problem.sentence)}\n")
     return Exit.FAILED if any(problem.server is None for problem in errors) else Exit.DONE
 
 
