@@ -219,6 +219,15 @@ def test_values_can_be_set_and_forgotten_on_their_own(typed: Typed) -> None:
     assert typed("mcp", "secret", "set", "a/b", stdin="x").status == 2
 
 
+def test_a_value_of_several_lines_is_kept_whole(typed: Typed, places: Places) -> None:
+    key = "-----BEGIN KEY-----\r\nabc\r\n-----END KEY-----\r\n"
+    assert typed("mcp", "secret", "set", "pem", stdin=key).status == 0
+    import tomllib
+
+    kept = tomllib.loads((places.state / "secrets.toml").read_text())
+    assert kept == {"pem": "-----BEGIN KEY-----\nabc\n-----END KEY-----"}
+
+
 # ---------------------------------------------------------------------- get
 
 

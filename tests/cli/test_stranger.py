@@ -138,6 +138,7 @@ WRONG: tuple[tuple[str, int, str], ...] = (
     ("mcp call off tool", 4, "not approved"),
     ("mcp login nobody", 1, "no server named nobody"),
     ("mcp trust nobody", 1, "no server named nobody"),
+    ("mcp trust bad", 1, "`command` must be text"),
     ("mcp trust --forget nobody", 1, "has no approval here"),
     # URLs and JSON
     ("mcp add new x.example/mcp", 2, "is no URL"),

@@ -15,7 +15,7 @@ from hel_tui.cli import streams
 from hel_tui.cli.common import Exit
 from hel_tui.cli.mcp.approving import confirmed
 from hel_tui.cli.mcp.ground import Ground, note, print_json, say
-from hel_tui.cli.mcp.keeping import Reader, Secret, keep, set_apart, take_back
+from hel_tui.cli.mcp.keeping import Secret, keep, set_apart, take_back
 from hel_tui.core.mcp import jsonc
 from hel_tui.core.mcp.config import TOP_LEVEL
 from hel_tui.core.mcp.editing import NotEdited, ServerFile, files_of, names_in, put_entries
@@ -65,7 +65,7 @@ def run(args: argparse.Namespace, ground: Ground) -> int:
 
 
 def _write(args: argparse.Namespace, draft: Draft, file: ServerFile, ground: Ground) -> int:
-    kept = keep(draft.secrets, ground.places.state, Reader(), force=args.force)
+    kept = keep(draft.secrets, ground.places.state, force=args.force)
     if isinstance(kept, str):
         return ground.sorry(kept)
     failed = put_entries(file, {args.name: draft.entry}, ground.places, replace=args.force)

@@ -27,6 +27,8 @@ def run(args: argparse.Namespace, ground: Ground) -> int:
     waiting = (*settings.claims, *ground.review.claims)
     known = {entry.name for entry in ground.configuration.entries} | {claim.name for claim in waiting}
     unknown = [name for name in args.names if name not in known]
+    if unknown and (bad := ground.trouble_with(unknown[0])):
+        return ground.sorry(f"{unknown[0]} cannot be used: {bad.file}: {bad.sentence}")
     if unknown:
         return ground.sorry(ground.unknown(unknown[0]))
     claims = [claim for claim in waiting if not args.names or claim.name in args.names]

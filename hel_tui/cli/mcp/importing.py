@@ -16,7 +16,7 @@ from typing import Any, Literal
 from hel_tui.cli.common import Exit
 from hel_tui.cli.mcp.approving import confirmed, shown
 from hel_tui.cli.mcp.ground import Ground, did_you_mean, note, print_json, say
-from hel_tui.cli.mcp.keeping import Reader, keep, set_apart
+from hel_tui.cli.mcp.keeping import keep, set_apart
 from hel_tui.core.mcp.editing import NotEdited, files_of, names_in, put_entries
 from hel_tui.core.mcp.entries import ServerEntry
 from hel_tui.core.mcp.importing.gather import Found, Gathered, gather
@@ -147,7 +147,7 @@ def _keep(wanted: list[Row], ground: Ground, *, force: bool) -> str:
     """Keep credentials that are written out, and refer to them. Returns a sentence when that failed."""
     for row in wanted:
         raw, secrets = set_apart(row.found.name, row.found.raw)
-        kept = keep(secrets, ground.places.state, Reader(), force=force)
+        kept = keep(secrets, ground.places.state, force=force)
         if isinstance(kept, str):
             return f"{row.found.name}: {kept}"
         row.found = replace(row.found, raw=raw)

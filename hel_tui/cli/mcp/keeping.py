@@ -48,9 +48,10 @@ class Secret:
 
 
 class Reader:
-    """Where values come from: the terminal without echo, else a line of stdin each."""
+    """Where values come from: the terminal without echo, else stdin: a line each where there are several."""
 
-    def __init__(self) -> None:
+    def __init__(self, count: int) -> None:
+        self._count = count
         self._lines: list[str] | None = None
 
     def __call__(self, asked: str) -> str:
@@ -58,8 +59,9 @@ class Reader:
         if sys.stdin.isatty():
             return getpass.getpass(f"{asked}: ", stream=sys.stderr)
         if self._lines is None:
-            self._lines = streams.read_all().split("\n")
-        return self._lines.pop(0).rstrip("\r") if self._lines else ""
+            given = streams.read_all().replace("\r\n", "\n").removesuffix("\n")
+            self._lines = [given] if self._count == 1 else given.split("\n")
+        return self._lines.pop(0) if self._lines else ""
 
 
 def set_apart(server: str, entry: Json) -> tuple[Json, list[Secret]]:
@@ -78,8 +80,9 @@ def set_apart(server: str, entry: Json) -> tuple[Json, list[Secret]]:
     return apart, secrets
 
 
-def keep(secrets: Sequence[Secret], state: Path, read: Reader, *, force: bool) -> list[str] | str:
+def keep(secrets: Sequence[Secret], state: Path, *, force: bool) -> list[str] | str:
     """Read what has no value yet and keep it. Returns a sentence for each, or one on what went wrong."""
+    read = Reader(sum(not secret.value for secret in secrets))
     for secret in secrets:
         before = kept_value(secret.name, state)
         secret.value = secret.value or read(secret.asked)
@@ -130,7 +133,7 @@ def run(args: argparse.Namespace, ground: Ground) -> int:
         if not gone:
             return ground.sorry(f"nothing is kept as {name}")
     else:
-        kept = keep([Secret(name, name)], state, Reader(), force=True)
+        kept = keep([Secret(name, name)], state, force=True)
         if isinstance(kept, str):
             return ground.sorry(kept)
     users = users_of(name, ground)
