@@ -72,6 +72,18 @@ SOURCES = (
 )
 
 
+def is_free(license_: str) -> bool:
+    """Whether what a package names as its license lets its words be copied."""
+    return any(word in license_ for word in FREE)
+
+
+def granted(text: str) -> str:
+    """The license that a license file or the section of a README grants; empty when it is not plain."""
+    if "licensed under the MIT License" in text or text.startswith("MIT License"):
+        return "MIT (as its text says)"
+    return ""
+
+
 def install(source: Source, folder: Path) -> tuple[list[str], str, str]:
     """Install a server below `folder` unless it is there. Returns (command, version, license)."""
     home = folder / source.registry / source.name
@@ -83,8 +95,16 @@ def install(source: Source, folder: Path) -> tuple[list[str], str, str]:
             subprocess.run([*words, source.package], check=True, capture_output=True, cwd=home)
         facts = json.loads(package.read_text())
         programs = facts["bin"]
-        file = programs if isinstance(programs, str) else programs.get(source.program) or [*programs.values()][0]
-        return ["node", str(package.parent / file)], facts["version"], str(facts.get("license", ""))
+        file = (
+            programs
+            if isinstance(programs, str)
+            else programs.get(source.program) or next(iter(programs.values()))
+        )
+        license_ = str(facts.get("license", ""))
+        if not is_free(license_):
+            texts = sorted((*package.parent.glob("LICENSE*"), *package.parent.glob("README*")))
+            license_ = next(filter(None, map(granted, (text.read_text() for text in texts))), license_)
+        return ["node", str(package.parent / file)], facts["version"], license_
     python = home / "bin" / "python"
     if not python.exists():
         subprocess.run([sys.executable, "-m", "venv", str(home)], check=True)
@@ -92,11 +112,13 @@ def install(source: Source, folder: Path) -> tuple[list[str], str, str]:
     ask = (
         "import sys, importlib.metadata as m; f = m.metadata(sys.argv[1]);"
         "classes = [c.split(' :: ')[-1] for c in f.get_all('Classifier') or () if c.startswith('License')];"
-        "print(f['Version']); print(f['License-Expression'] or ' '.join(classes) or (f['License'] or '')[:40])"
+        "print(f['Version']); print(f['License-Expression'] or ' '.join(classes) or (f['License'] or '')[:40]);"
+        "print(f.get_payload())"
     )
     words = [str(python), "-c", ask, source.package]
     told = subprocess.run(words, check=True, capture_output=True, text=True).stdout.split("\n")
-    return [str(home / "bin" / (source.program or source.package))], told[0], told[1]
+    license_ = told[1] if is_free(told[1]) else granted("\n".join(told[2:])) or told[1]
+    return [str(home / "bin" / (source.program or source.package))], told[0], license_
 
 
 def tools_of(command: list[str], env: dict[str, str], folder: Path) -> list[Any]:
@@ -156,7 +178,7 @@ def tools_of(command: list[str], env: dict[str, str], folder: Path) -> list[Any]
 def obtain(source: Source, folder: Path) -> str:
     """Save the list of one server; returns a line about it."""
     command, version, license_ = install(source, folder)
-    if not any(word in license_ for word in FREE):
+    if not is_free(license_):
         return f"{source.name}: not saved, its license is {license_ or 'unknown'}"
     scratch = folder / "scratch"
     scratch.mkdir(exist_ok=True)

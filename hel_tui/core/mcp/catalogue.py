@@ -10,7 +10,7 @@ import difflib
 import itertools
 import json
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -260,6 +260,10 @@ class Catalogue:
     def tools(self) -> tuple[McpTool, ...]:
         """All tools on offer, in name order."""
         return tuple(tool for _, tool in sorted(self._tools.items()))
+
+    def generations(self) -> Mapping[str, tuple[Listed, ...]]:
+        """What each server lists, whether or not it is on offer; another tuple with each new generation."""
+        return {name: server.listed for name, server in self._servers.items()}
 
     def detail(self, server: str, raw: str) -> ToolDetail | None:
         """What is known of one listed tool; None when there is none of this name."""

@@ -25,6 +25,7 @@ from hel_tui.core.mcp.logins import Logins
 from hel_tui.core.mcp.logs import LogStore
 from hel_tui.core.mcp.naming import Naming
 from hel_tui.core.mcp.process import GRACE
+from hel_tui.core.mcp.searcher import Searcher, SearchMcpTools
 from hel_tui.core.mcp.shelf import Shelf
 from hel_tui.core.mcp.supervisor import Supervisor
 from hel_tui.core.mcp.verdicts import Verdicts
@@ -32,6 +33,8 @@ from hel_tui.core.protocol import (
     Closing,
     Event,
     Notice,
+    Searched,
+    SearchTrace,
     ServerChanged,
     ServerFailure,
     ServerRemoved,
@@ -120,6 +123,12 @@ class Host:
         self.request_size: Callable[[], tuple[int, int]] = lambda: (0, 0)
         """(tools in the next request, how many the provider takes; 0 for no limit)."""
         self.loader = LoadMcpTool(self.catalogue, self.starting)
+        self.others: Callable[[], Iterable[ServerChanged]] = tuple
+        """Servers that are configured and not run here."""
+        self.on_search: Callable[[SearchTrace], None] = lambda _trace: None
+        """Hears of each search."""
+        self.searches = Searcher(self.catalogue, self._known, self._searched, mask=mask)
+        self.searcher = SearchMcpTools(self.searches)
 
     # ------------------------------------------------------------------ commands
 
@@ -283,6 +292,11 @@ class Host:
         """The state of every server, in name order."""
         return tuple(self._masked(one.status.snapshot()) for _, one in sorted(self._supervisors.items()))
 
+    def _known(self) -> tuple[ServerChanged, ...]:
+        """The state of every configured server, by name."""
+        others = [one for one in self.others() if one.name not in self._supervisors]
+        return tuple(sorted((*self.statuses(), *others), key=lambda one: one.name))
+
     def log(self, name: str) -> LogStore | None:
         """What a server printed on stderr, with hel's remarks; None for an unknown name."""
         supervisor = self._supervisors.get(name)
@@ -349,6 +363,10 @@ class Host:
         for name in sorted(name for name, notices in self._held.items() if notices):
             for notice in self._held.pop(name):
                 self._on_event(notice)
+
+    def _searched(self, trace: SearchTrace) -> None:
+        self.on_search(trace)
+        self._on_event(Searched(trace.number))
 
     def _tools_changed(self) -> None:
         """Tell the sums, once for all changes of this moment: many servers may come at once."""

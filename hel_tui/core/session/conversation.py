@@ -152,7 +152,7 @@ class Session:
 
     def searches(self) -> tuple[p.SearchTrace, ...]:
         """The searches over the tools in this session."""
-        return ()
+        return self._parts.searches.traces()
 
     def call(self, call_id: str) -> p.CallDetail | None:
         """Everything about one call."""

@@ -28,6 +28,7 @@ from hel_tui.core.session.offerings import Offerings
 from hel_tui.core.session.pages import Pages
 from hel_tui.core.session.questions import recorded_questions
 from hel_tui.core.session.sampling import sample_with
+from hel_tui.core.session.searches import Searches
 from hel_tui.core.session.servers import Servers
 from hel_tui.core.session.settings import ProjectSettings
 from hel_tui.core.session.tools import Tools
@@ -65,6 +66,7 @@ class Parts:
     """Resources and prompts of the servers, as the person uses them."""
     tools: Tools
     """Server tools as the person deals with them."""
+    searches: Searches
     shell: Tool
     """bash as the person's own: commands typed with `!` run through it."""
     ledger: Ledger
@@ -134,6 +136,7 @@ def assemble(
         host.catalogue if with_servers else None,
         host.loader if with_servers else None,
         host.starting,
+        searcher=host.searcher if with_servers else None,
         is_large=lambda inventory: is_large(inventory, settings.current.settings.inventory_budget),
     )
     ledger = Ledger(emit, record)
@@ -171,6 +174,7 @@ def assemble(
         max_steps=options.max_steps or loaded.settings.max_steps,
     )
 
+    searches = Searches(host, record, emit)
     offerings = Offerings(host, lambda: files, emit, redactor.known)
 
     def turn_over(folder: Path) -> None:
@@ -182,6 +186,7 @@ def assemble(
         ledger.clear()
         agent.reset()
         host.catalogue.unload_all()
+        searches.clear()
         offerings.clear()
 
     def settings_changed(now: LoadedSettings) -> None:
@@ -207,11 +212,14 @@ def assemble(
         record=record,
         desk=desk,
         host=host,
-        servers=Servers(options=options, places=places, host=host, desk=desk, settings=settings, emit=emit),
+        servers=Servers(
+            options=options, places=places, host=host, desk=desk, settings=settings, emit=searches.emit
+        ),
         policy=policy,
         model=model,
         offerings=offerings,
         tools=tools,
+        searches=searches,
         shell=Bash(workspace, options.environ, confined=False),
         ledger=ledger,
         writes=writes,

@@ -49,6 +49,8 @@ class ServerCommands:
                 self._parts.tools.switch(server, tool, on)
             case p.SeenTool(server, tool):
                 self._parts.tools.seen(server, tool)
+            case p.SearchTools(query):
+                self._spawn(self._parts.searches.search(query))
             case p.ReviewTrust():
                 self._spawn(self._parts.servers.look_again())
             case p.ApplyConfig():

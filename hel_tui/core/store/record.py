@@ -20,7 +20,17 @@ from hel_tui.core.store.places import make_private
 from hel_tui.core.store.redact import Redactor
 
 RecordKind = Literal[
-    "user", "request", "response", "permission", "hook", "result", "turn", "access", "server", "note"
+    "user",
+    "request",
+    "response",
+    "permission",
+    "hook",
+    "result",
+    "turn",
+    "access",
+    "server",
+    "search",
+    "note",
 ]
 MAX_RECORD_FILE = 64 << 20
 """Bytes after which a record takes no more; the last line says so."""
