@@ -15,10 +15,11 @@ from hel_tui.core.agent.approval import NOT_EXECUTED, Approver, Refused
 from hel_tui.core.agent.arguments import parse_arguments, shown
 from hel_tui.core.agent.gates import Checked, Hooks, Record
 from hel_tui.core.agent.ledger import Card, Ledger
+from hel_tui.core.agent.offer import Offered
 from hel_tui.core.agent.registry import Registry
 from hel_tui.core.protocol import Event, Notice
 from hel_tui.core.threads import in_thread
-from hel_tui.core.vocabulary import Invocation, Outcome, Tool, ToolCall, ToolMessage
+from hel_tui.core.vocabulary import Invocation, Json, Outcome, Tool, ToolCall, ToolMessage
 
 CANCELLED = "The call was cancelled by the person. It may have taken effect in part."
 CANCELLED_BEFORE = "The call was cancelled by the person before it ran; it was not executed."
@@ -67,15 +68,15 @@ class Caller:
         self,
         turn: int,
         calls: Sequence[ToolCall],
-        offered: frozenset[str],
+        offered: Offered,
         keep: Callable[[ToolMessage], None],
     ) -> None:
         """Run all calls of one response and hand each result to `keep`, in request order.
 
-        `offered` are the names its request carried: only those can be called.
+        `offered` is what its request carried: only that can be called.
         """
         self._approver.stopped = False
-        cards = [self._ledger.open(turn, call, self._registry.get(call.name)) for call in calls]
+        cards = [self._opened(turn, call, offered) for call in calls]
         try:
             for group in self._groups(cards, offered):
                 outcomes = await asyncio.gather(*(self._one(card, offered) for card in group))
@@ -91,6 +92,14 @@ class Caller:
                     card.state = "cancelled"
                     self._ledger.finish(card, Outcome(CANCELLED_BEFORE, failed=True, cancelled=True))
             raise
+
+    def _opened(self, turn: int, call: ToolCall, offered: Offered) -> Card:
+        """A card for a call of the model, its arguments as the tool's server wants them."""
+
+        def restored(arguments: Json) -> tuple[Json, tuple[str, ...]]:
+            return offered.restored(call.name, arguments)
+
+        return self._ledger.open(turn, call, self._registry.get(call.name), restored=restored)
 
     async def by_hand(self, turn: int, call_id: str, target: str, arguments: str) -> Outcome:
         """A call the person typed: `target` is `server.tool`, a public name or a built-in."""
@@ -111,11 +120,11 @@ class Caller:
         name = tool.definition.name if tool is not None else target
         call = ToolCall(call_id, name, arguments.strip() or "{}")
         card = self._ledger.open(turn, call, tool, by_hand=True, trusted=trusted)
-        return await self._one(card, frozenset({name}))
+        return await self._one(card, Offered(names=frozenset({name})))
 
     # ------------------------------------------------------------------ order
 
-    def _groups(self, cards: Sequence[Card], offered: frozenset[str]) -> list[list[Card]]:
+    def _groups(self, cards: Sequence[Card], offered: Offered) -> list[list[Card]]:
         """Neighbours that may run together, in order: reads, and tools of servers marked parallel."""
         groups: list[list[Card]] = []
         joins = False
@@ -128,9 +137,9 @@ class Caller:
             joins = free
         return groups
 
-    def _is_independent(self, card: Card, offered: frozenset[str]) -> bool:
+    def _is_independent(self, card: Card, offered: Offered) -> bool:
         checked = card.checked
-        if checked is None or card.call.name not in offered:
+        if checked is None or card.call.name not in offered.names:
             return False
         if checked.tool.access != "read" and not checked.tool.parallel:
             return False
@@ -138,7 +147,7 @@ class Caller:
 
     # --------------------------------------------------------------- one call
 
-    async def _one(self, card: Card, offered: frozenset[str]) -> Outcome:
+    async def _one(self, card: Card, offered: Offered) -> Outcome:
         task = asyncio.ensure_future(self._path(card, offered))
         self._running[card.id] = task
         try:
@@ -157,7 +166,7 @@ class Caller:
         self._ledger.finish(card, outcome)
         return outcome
 
-    async def _path(self, card: Card, offered: frozenset[str]) -> Outcome:
+    async def _path(self, card: Card, offered: Offered) -> Outcome:
         """The path of a call; every way to fail is an outcome."""
         try:
             if self._approver.stopped:
@@ -181,7 +190,7 @@ class Caller:
         warnings = tuple(map(self._hide, outcome.warnings))
         return replace(outcome, text=self._hide(outcome.text), full=full, warnings=warnings)
 
-    def _require(self, card: Card, offered: frozenset[str]) -> Checked:
+    def _require(self, card: Card, offered: Offered) -> Checked:
         """The call, looked up and readable, or `Refused` with the sentence for the model."""
         name = card.call.name
         if card.tool is None:
@@ -189,7 +198,7 @@ class Caller:
             hint = f" Did you mean {' or '.join(near)}?" if near else ""
             hint += self._registry.not_there_yet()
             raise Refused(f"There is no tool named {name}.{hint} The call was not executed.", "failed")
-        if name not in offered:
+        if name not in offered.names:
             self._record.write("permission", name=name, decision="not loaded", executed=False)
             raise Refused(
                 f'{name} is not loaded. Call load_mcp_tool with names ["{name}"] first; '

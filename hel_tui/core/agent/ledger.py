@@ -13,7 +13,7 @@ from typing import Any
 from hel_tui.core.agent.arguments import parse_arguments, shown
 from hel_tui.core.agent.gates import Checked, Record
 from hel_tui.core.protocol import CallChanged, CallDetail, CallProgress, CallStarted, CallState, Event
-from hel_tui.core.vocabulary import Image, Outcome, ProgressFn, Tool, ToolCall
+from hel_tui.core.vocabulary import Image, Json, Outcome, ProgressFn, Tool, ToolCall
 
 MAX_SUMMARY = 200
 MAX_PREVIEW = 400
@@ -49,6 +49,8 @@ class Card:
     state: CallState = "queued"
     began: float = 0.0
     """time.monotonic() when it began to run; 0 before."""
+    converted: tuple[str, ...] = ()
+    """What was made of the model's own arguments, as sentences for the person."""
     remarks: list[str] = field(default_factory=list)
     """Sentences for the model, put behind the result."""
 
@@ -81,24 +83,38 @@ class Ledger:
         return self._details.get(call_id)
 
     def open(
-        self, turn: int, call: ToolCall, tool: Tool | None, *, by_hand: bool = False, trusted: bool = False
+        self,
+        turn: int,
+        call: ToolCall,
+        tool: Tool | None,
+        *,
+        by_hand: bool = False,
+        trusted: bool = False,
+        restored: Callable[[Json], tuple[Json, tuple[str, ...]]] = lambda arguments: (arguments, ()),
     ) -> Card:
-        """A card for a call that appeared, announced to the screen."""
+        """A card for a call that appeared, announced to the screen. `restored` gives the arguments as the
+        tool wants them, and says what it converted: these are shown, approved and sent.
+        """
         call_id = self._fresh(call.id)
         arguments = parse_arguments(call.arguments)
         checked = None
         summary, pretty = call.arguments, call.arguments
+        converted: tuple[str, ...] = ()
         if isinstance(arguments, dict):
+            if tool is not None:
+                arguments, converted = restored(arguments)
             pretty = shown(arguments)
             if tool is not None:
                 checked = Checked(call_id, call.name, tool, arguments)
                 summary = tool.summary(arguments)
         server, raw = (tool.server, tool.raw) if tool is not None else ("", call.name)
-        detail = CallDetail(call_id, server, raw, arguments=pretty, result="", state="queued")
+        detail = CallDetail(
+            call_id, server, raw, arguments=pretty, result="", state="queued", warnings=converted
+        )
         self._details[call_id] = detail
         summary = " ".join(summary.split())[:MAX_SUMMARY]
         self._emit(CallStarted(turn, call_id, server, raw, summary, by_hand=by_hand))
-        return Card(call, tool, detail, checked, by_hand=by_hand, trusted=trusted)
+        return Card(call, tool, detail, checked, by_hand=by_hand, trusted=trusted, converted=converted)
 
     def state(self, card: Card, state: CallState) -> None:
         """The call waits for the person, or runs."""
@@ -130,7 +146,7 @@ class Ledger:
             state=card.state,
             saved=tuple(str(path) for path in outcome.saved),
             images=tuple(str(path) for path in outcome.saved if path.suffix in IMAGES),
-            warnings=outcome.warnings,
+            warnings=(*card.converted, *outcome.warnings),
         )
         if card.checked is not None:
             detail = replace(detail, arguments=shown(card.checked.arguments))
@@ -144,7 +160,7 @@ class Ledger:
             seconds=round(seconds, 4),
             text=outcome.text,
             **recorded(outcome.images),
-            **({"warnings": outcome.warnings} if outcome.warnings else {}),
+            **({"warnings": detail.warnings} if detail.warnings else {}),
         )
         preview, lines = text[:MAX_PREVIEW], text.rstrip("\n").count("\n") + 1
         self._emit(CallChanged(card.id, card.state, seconds, preview=preview, lines=lines))

@@ -33,6 +33,9 @@ class ServerTools(Protocol):
     def quarantine(self, public: str, reason: str) -> None:
         """Stop offering a tool until its definition or the model changes."""
 
+    def limit(self, most: int) -> None:
+        """Load no more than so many tools; 0 for any number."""
+
     @property
     def offered(self) -> int:
         """How many tools are on offer."""
@@ -135,6 +138,11 @@ class Registry:
         """Stop offering a server's tool the provider refuses, until its definition or the model changes."""
         if self._servers is not None:
             self._servers.quarantine(name, reason)
+
+    def limit(self, most: int) -> None:
+        """Send no more than so many tools of servers in a request; 0 for any number."""
+        if self._servers is not None:
+            self._servers.limit(most)
 
     def not_there_yet(self) -> str:
         """A sentence about servers that are still starting; empty when none is."""

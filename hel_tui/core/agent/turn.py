@@ -16,6 +16,7 @@ from hel_tui.core.agent.calls import Caller
 from hel_tui.core.agent.gates import Record
 from hel_tui.core.agent.history import repaired, without_old_images
 from hel_tui.core.agent.ledger import recorded
+from hel_tui.core.agent.offer import MOST_ROUNDS, Offer, Offered
 from hel_tui.core.agent.registry import Registry
 from hel_tui.core.context.meter import Meter
 from hel_tui.core.models.types import (
@@ -104,6 +105,7 @@ class Agent:
         self,
         *,
         registry: Registry,
+        offer: Offer,
         caller: Caller,
         desk: Desk,
         emit: Callable[[Event], None],
@@ -114,6 +116,7 @@ class Agent:
         max_output: int | None = None,
     ) -> None:
         self._registry = registry
+        self._offer = offer
         self._caller = caller
         self._desk = desk
         self._emit = emit
@@ -178,11 +181,22 @@ class Agent:
 
     # --------------------------------------------------------------- a request
 
-    async def _ask_model(self, turn: int, step: int, model: ChatModel) -> tuple[Finish, frozenset[str]]:
-        """One request and its whole answer; the names that the request offered."""
+    async def _ask_model(self, turn: int, step: int, model: ChatModel) -> tuple[Finish, Offered]:
+        """One answer and what its request offered. A refused tool is left out, and the request made again."""
+        for _ in range(MOST_ROUNDS):
+            offered = self._offer.request(model)
+            try:
+                return await self._ask_once(turn, step, model, offered), offered
+            except ModelFault as fault:
+                if not await self._offer.mended(fault, model, offered):
+                    raise
+        offered = self._offer.request(model)
+        return await self._ask_once(turn, step, model, offered), offered
+
+    async def _ask_once(self, turn: int, step: int, model: ChatModel, offered: Offered) -> Finish:
+        """One request and its whole answer."""
         messages = self._messages()
-        tools = self._registry.for_request()
-        offered = frozenset(tool.name for tool in tools)
+        tools = offered.definitions
         self._record_request(turn, step, model, messages, tools)
         answer = Answer(self._emit, turn, self._next_item)
         sent = len(messages) - 1
@@ -202,7 +216,7 @@ class Agent:
         if finish is None:
             raise ModelFault("stream", "The model's answer ended without an end.")
         self._received(finish, model, sent)
-        return finish, offered
+        return finish
 
     def _messages(self) -> list[Message]:
         self.history[:] = without_old_images(repaired(self.history))
@@ -241,7 +255,7 @@ class Agent:
 
     def measure(self, model: ChatModel | None) -> None:
         """Tell the screen how full the context is."""
-        tools = self._registry.definitions()
+        tools = self._offer.definitions(model)
         system = self._system or self._prompt(self._registry.inventory())
         whole, messages, definitions = self._meter.estimate(
             system, self.history, tools, sees=model is not None and bool(model.info.sees)

@@ -365,6 +365,11 @@ class Catalogue:
             self._quarantined[public] = (one.spec, reason)
             self._offer_again({server})
 
+    def limit(self, most: int) -> None:
+        """Load no more than so many tools from now on; 0 for any number."""
+        self._loading.limit = most
+        self._changed()
+
     def model_changed(self, limit: int) -> None:
         """Another model answers: it may take what the last one refused, and so many server tools (0: any)."""
         servers = {self._listed[name][0] for name in self._quarantined if name in self._listed}

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import random
+import re
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -19,12 +20,13 @@ from hel_tui.core.models.broken import broken, who_answers
 from hel_tui.core.models.faults import Failure, adapted, refused, refused_images, sentence
 from hel_tui.core.models.profiles import Dialect, Profile
 from hel_tui.core.models.reading import Reading
+from hel_tui.core.models.schemas.profile import SchemaProfile, profile_for
 from hel_tui.core.models.sight import asked, sees_by_name
 from hel_tui.core.models.types import Finish, ModelFault, ModelInfo, Part, Request, RetryPart
 from hel_tui.core.models.wire import body, fresh_ids, images_in
 from hel_tui.core.sse import EventTooLarge
 from hel_tui.core.threads import in_thread
-from hel_tui.core.vocabulary import AssistantMessage, Image
+from hel_tui.core.vocabulary import AssistantMessage, Image, ToolDefinition, UserMessage
 
 if TYPE_CHECKING:
     import httpx
@@ -44,6 +46,11 @@ GRACE = 1.0
 DRAIN = 2.0
 """Seconds an endpoint gets to end the body after `[DONE]`, so that the connection can be used again."""
 ERROR_BODY = 65_536
+PROBE = "Say ok."
+PROBE_OUTPUT = 16
+"""Tokens a probe asks for: with fewer, some providers refuse the request itself."""
+_OUTPUT = re.compile(r"max_(?:completion_)?tokens|output limit", re.I)
+"""A model that thinks has no room for it in a probe, and the provider says so: the tools were taken."""
 
 
 class ChatClient:
@@ -73,6 +80,7 @@ class ChatClient:
         self._clock = clock
         self._chance = chance
         self._dialect = profile.dialect
+        self._schemas = profile_for(info.provider, info.name, info.base_url)
         self._unwanted: set[Image] = set()
         """Images that were refused although the model sees."""
         self._client: httpx.AsyncClient | None = None
@@ -87,6 +95,15 @@ class ChatClient:
     def dialect(self) -> Dialect:
         """How this server is spoken to, as far as learned."""
         return self._dialect
+
+    @property
+    def schemas(self) -> SchemaProfile:
+        """The rules this server has for tools, as far as known and learned."""
+        return self._schemas
+
+    def learn(self, schemas: SchemaProfile) -> None:
+        """Use other rules for tools from now on."""
+        self._schemas = schemas
 
     def warm_up(self) -> None:
         """Begin to import and build what the first request needs, off the loop."""
@@ -153,6 +170,23 @@ class ChatClient:
                 why = failure.fault.sentence
             yield RetryPart(attempt, RETRIES, delay, why)
             await self._sleep(delay)
+
+    async def accepts(self, tools: Sequence[ToolDefinition]) -> bool:
+        """Whether a tiny request with these tools is taken; it is left with the first part of its answer.
+
+        Raises ModelFault when the answer was about something else, such as the key or the connection.
+        """
+        request = Request((UserMessage(PROBE),), tools, PROBE_OUTPUT)
+        try:
+            async with aclosing(self.stream(request)) as parts:
+                async for part in parts:
+                    if not isinstance(part, RetryPart):
+                        break
+        except ModelFault as fault:
+            if fault.kind not in ("schema", "request"):
+                raise
+            return fault.kind == "request" and _OUTPUT.search(fault.said) is not None
+        return True
 
     async def _attempt(self, request: Request) -> AsyncGenerator[Part, None]:
         """One try. Raises Failure."""

@@ -18,6 +18,8 @@ from hel_tui.foreign import plain_line
 
 MAX_SENTENCE = 500
 """Characters of a fault's sentence."""
+MAX_WORDS = 20_000
+"""Characters of a refusal that are kept, to find the refused tool by."""
 MAX_SAID = 2_000
 """Characters of a refusal that are looked at for images: some servers send the whole request back."""
 
@@ -30,9 +32,14 @@ _CONTEXT = re.compile(
 )
 _SCHEMA = re.compile(
     r"invalid (?:json )?schema|schema for function|function_declarations|tools?\[\d+\]|tools\.\d+"
-    r"|input_schema|function\.parameters|invalid 'tools|tool schema|json ?schema",
+    r"|functions[.\[]\d|input_schema|function\.parameters|invalid 'tools|tool schema|json ?schema"
+    r"|schema conversion|parse grammar|parsing grammar|property keys should match|schema missing"
+    r"|too many (?:tools|functions)|function name|unmarshal .{0,80}tool|invalid tool (?:definition|param)",
     re.I,
 )
+"""What is said of tools."""
+_GRAMMAR = re.compile(r"grammar|schema conversion|unmarshal .{0,80}tool", re.I)
+"""Said of tools even with a status of 500, by engines that build a grammar of them."""
 _REASONING = re.compile(r"reasoning_content|reasoning content", re.I)
 _MISSING = re.compile(r"missing|must be|required|must include|passed back|should be", re.I)
 _UNKNOWN_FIELD = re.compile(
@@ -80,7 +87,7 @@ def refused(
     if 300 <= status < 400:
         tail = f"It redirects to {headers.get('location', '?')}; give that address as --base-url."
     return Failure(
-        ModelFault(kind, sentence(head, said, tail, key), status),
+        ModelFault(kind, sentence(head, said, tail, key), status, said=words_in(body)),
         passing,
         retry_after(headers.get("retry-after"), now),
         said,
@@ -96,7 +103,12 @@ def in_stream(error: Any, *, who: str, key: str) -> Failure:
     if "overloaded" in f"{code} {said}".lower() and kind == "stream":
         kind = "server"
     return Failure(
-        ModelFault(kind, sentence(f"{who} reported an error", said, "", key), status),
+        ModelFault(
+            kind,
+            sentence(f"{who} reported an error", said, "", key),
+            status,
+            said=words_in(json.dumps(error).encode()),
+        ),
         kind in ("rate", "server", "stream"),
     )
 
@@ -110,6 +122,8 @@ def _kind(status: int, said: str, code: str) -> FaultKind:
         return "context"
     if status == 413:
         return "context"
+    if status >= 500 and _GRAMMAR.search(said):
+        return "schema"
     if status in (404, 405):
         return "missing"
     if status >= 500 or status in _RETRIED:
@@ -138,6 +152,12 @@ def said_in(body: bytes) -> tuple[str, str]:
     return _said(value)
 
 
+def words_in(body: bytes) -> str:
+    """All that an error body says, such as which parameter is meant; JSON inside JSON made readable."""
+    text = body.decode("utf-8", "replace")[:MAX_WORDS]
+    return text.replace('\\"', '"').replace("\\n", "\n") if text.lstrip()[:1] in ("{", "[") else text
+
+
 def _said(value: Any) -> tuple[str, str]:
     if isinstance(value, str):
         return value, ""
@@ -151,6 +171,10 @@ def _said(value: Any) -> tuple[str, str]:
     message = value.get("message") or value.get("detail") or value.get("msg") or ""
     if not isinstance(message, str):
         message = json.dumps(message)
+    metadata = value.get("metadata")
+    if isinstance(metadata, dict) and isinstance(raw := metadata.get("raw"), str):
+        # OpenRouter: the words of the provider it asked
+        message = f"{message}: {said_in(raw.encode('utf-8', 'replace'))[0]}"
     return message, " ".join(str(word) for word in (value.get("code"), value.get("type")) if word)
 
 

@@ -46,6 +46,8 @@ PROFILES: dict[str, Profile] = {
             True,
             Dialect(limit_field="max_completion_tokens"),
         ),
+        Profile("anthropic", "https://api.anthropic.com/v1", "ANTHROPIC_API_KEY", True),
+        Profile("gemini", "https://generativelanguage.googleapis.com/v1beta/openai", "GEMINI_API_KEY", True),
         Profile("openrouter", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY", True),
         Profile("ollama", "http://127.0.0.1:11434/v1", start="Start it with `ollama serve`."),
         Profile("lmstudio", "http://127.0.0.1:1234/v1", start="Start the server in LM Studio."),

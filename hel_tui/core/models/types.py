@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from hel_tui.core.vocabulary import AssistantMessage, Message, ToolDefinition
+
+if TYPE_CHECKING:
+    from hel_tui.core.models.schemas.profile import SchemaProfile
 
 FinishReason = Literal["stop", "tool_calls", "length", "filter", "refusal", "unknown"]
 FaultKind = Literal[
@@ -82,6 +85,8 @@ class ModelFault(Exception):
     status: int = 0
     partial: AssistantMessage | None = None
     """What had arrived when the stream broke."""
+    said: str = field(default="", repr=False)
+    """The endpoint's own words, uncleaned: to find out by them what it refuses, never to show."""
 
     def __str__(self) -> str:
         return self.sentence
@@ -114,7 +119,17 @@ class ChatModel(Protocol):
     @property
     def info(self) -> ModelInfo: ...
 
+    @property
+    def schemas(self) -> SchemaProfile:
+        """The rules it has for tools, as far as known and learned."""
+
+    def learn(self, schemas: SchemaProfile) -> None:
+        """Use other rules for tools from now on: it said that it has them."""
+
     def stream(self, request: Request) -> AsyncIterator[Part]:
         """Send the request and yield its parts, `Finish` last. Raises `ModelFault`."""
+
+    async def accepts(self, tools: Sequence[ToolDefinition]) -> bool:
+        """Whether a tiny request with these tools is taken. Raises `ModelFault` when that cannot be told."""
 
     async def aclose(self) -> None: ...

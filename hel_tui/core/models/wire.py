@@ -146,11 +146,9 @@ def _refuse(constant: str) -> NoReturn:
 
 
 def _tool(tool: ToolDefinition) -> Json:
-    function: Json = {
-        "name": tool.name,
-        "description": tool.description,
-        "parameters": tool.parameters or {"type": "object", "properties": {}},
-    }
+    function: Json = {"name": tool.name, "description": tool.description}
+    if tool.parameters:
+        function["parameters"] = tool.parameters
     return {"type": "function", "function": function}
 
 

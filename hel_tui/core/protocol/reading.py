@@ -197,7 +197,7 @@ class CallDetail:
     images: tuple[str, ...] = ()
     """Those of `saved` that are images."""
     warnings: tuple[str, ...] = ()
-    """What is odd about the result: phrases."""
+    """What was converted in the arguments, and what is odd about the result: phrases."""
 
 
 @dataclass(frozen=True, slots=True)

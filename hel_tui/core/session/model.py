@@ -39,6 +39,8 @@ class Model:
         self._vision = vision
         self.note = ""
         self.current: ChatModel | None = None
+        self.changed: Callable[[], None] = lambda: None
+        """Called when another model answers from now on."""
 
     def default(self, model: str, base_url: str, *, vision: bool | None) -> None:
         """What to choose when none is named, from now on."""
@@ -62,6 +64,7 @@ class Model:
             self._announce(choice.note)
             return ""
         previous, self.current = self.current, choice.model
+        self.changed()
         if previous is not None:
             await previous.aclose()
         self._announce(choice.note)

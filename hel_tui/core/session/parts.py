@@ -14,6 +14,7 @@ from hel_tui.core.agent.approval import Approver
 from hel_tui.core.agent.calls import Caller
 from hel_tui.core.agent.gates import NoHooks
 from hel_tui.core.agent.ledger import Ledger
+from hel_tui.core.agent.offer import Offer
 from hel_tui.core.agent.registry import Registry
 from hel_tui.core.agent.turn import Agent, Prompt
 from hel_tui.core.context.prompt import inventory_news, is_large
@@ -28,6 +29,7 @@ from hel_tui.core.session.offerings import Offerings
 from hel_tui.core.session.pages import Pages
 from hel_tui.core.session.questions import recorded_questions
 from hel_tui.core.session.sampling import sample_with
+from hel_tui.core.session.schemas import Schemas
 from hel_tui.core.session.searches import Searches
 from hel_tui.core.session.servers import Servers
 from hel_tui.core.session.settings import ProjectSettings
@@ -142,7 +144,10 @@ def assemble(
     ledger = Ledger(emit, record)
     writes = Writes()
     tools = Tools(host=host, pins=policy.pins, writes=writes, emit=emit, spawn=spawn)
-    host.request_size = lambda: (len(registry.definitions()), 0)
+    offer = Offer(registry, emit, record)
+    schemas = Schemas(host.catalogue, offer, model)
+    tools.shown = schemas.shown
+    host.request_size = lambda: (len(registry.definitions()), schemas.tool_limit)
     approver = Approver(
         policy=policy,
         desk=desk,
@@ -165,6 +170,7 @@ def assemble(
     )
     agent = Agent(
         registry=registry,
+        offer=offer,
         caller=caller,
         desk=desk,
         emit=emit,

@@ -37,6 +37,8 @@ class Tools:
         self._writes = writes
         self._emit = emit
         self._spawn = spawn
+        self.shown: Callable[[ToolDetail, McpTool], ToolDetail] = lambda detail, _tool: detail
+        """Adds what a model gets of a tool."""
         self._catalogue.is_changed = pins.is_changed
         self._catalogue.on_listed = self._listed
 
@@ -92,7 +94,7 @@ class Tools:
         tool = self._catalogue.find(server, raw)
         if detail is None or tool is None:
             return detail
-        return replace(detail, history=self._pins.history(tool))
+        return self.shown(replace(detail, history=self._pins.history(tool)), tool)
 
     # -------------------------------------------------------------- the servers
 

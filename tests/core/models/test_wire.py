@@ -34,12 +34,9 @@ def sent(
     return value
 
 
-def test_tools_go_without_strict_and_with_parameters_in_every_case() -> None:
+def test_tools_go_without_strict_and_empty_parameters_are_left_out() -> None:
     tools = sent(tools=(ToolDefinition("list", "Lists.", {}),))["tools"]
-    parameters = {"type": "object", "properties": {}}
-    assert tools == [
-        {"type": "function", "function": {"name": "list", "description": "Lists.", "parameters": parameters}}
-    ]
+    assert tools == [{"type": "function", "function": {"name": "list", "description": "Lists."}}]
     assert "tools" not in sent(UserMessage("hi"))
 
 

@@ -6,12 +6,14 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 
 from hel_tui.core.models.client import ChatClient
 from hel_tui.core.models.demo.endpoint import PAUSE, DemoEndpoint
 from hel_tui.core.models.profiles import Profile
+from hel_tui.core.models.schemas.profile import SchemaProfile
 from hel_tui.core.models.types import ModelInfo, Part, Request
+from hel_tui.core.vocabulary import ToolDefinition
 
 NAME = "walk-through"
 
@@ -26,6 +28,16 @@ class DemoModel:
     @property
     def info(self) -> ModelInfo:
         return self._client.info
+
+    @property
+    def schemas(self) -> SchemaProfile:
+        return self._client.schemas
+
+    def learn(self, schemas: SchemaProfile) -> None:
+        self._client.learn(schemas)
+
+    async def accepts(self, tools: Sequence[ToolDefinition]) -> bool:
+        return await self._client.accepts(tools)
 
     def stream(self, request: Request) -> AsyncGenerator[Part, None]:
         return self._client.stream(request)

@@ -6,6 +6,7 @@ Not here: the rules (walk), arguments (restore), the whole request (wire).
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -63,10 +64,11 @@ def adapt(tool: ToolDefinition, profile: SchemaProfile) -> Adapted:
 
 
 class Adaptations:
-    """What was adapted already, so that a request costs nothing new."""
+    """What was adapted already, so that a request costs nothing new. May be asked from any thread."""
 
     def __init__(self) -> None:
         self._kept: dict[tuple[str, str], Adapted] = {}
+        self._lock = threading.Lock()
 
     def get(self, tool: ToolDefinition, profile: SchemaProfile) -> Adapted:
         """`adapt`, made once for each definition and family."""
@@ -74,8 +76,10 @@ class Adaptations:
         known = self._kept.get(key)
         if known is not None and known.profile == profile and (known.source is tool or known.source == tool):
             return known
-        self._kept.pop(key, None)
-        made = self._kept[key] = adapt(tool, profile)
-        if len(self._kept) > MOST_KEPT:
-            del self._kept[next(iter(self._kept))]
+        made = adapt(tool, profile)
+        with self._lock:
+            self._kept.pop(key, None)
+            self._kept[key] = made
+            while len(self._kept) > MOST_KEPT:
+                del self._kept[next(iter(self._kept))]
         return made

@@ -67,7 +67,7 @@ def _all(node: Json, spot: Spot) -> Json:
 
 
 def _any_at_top(node: Json, spot: Spot) -> Json:
-    """`oneOf` or `anyOf` at the top as one object: all properties of all variants, required what all require."""
+    """`oneOf` or `anyOf` at the top as one object: the properties of all, required what all require."""
     key = "oneOf" if "oneOf" in node else "anyOf"
     out = {name: value for name, value in node.items() if name != key}
     variants: list[Json] = []

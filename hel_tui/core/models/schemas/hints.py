@@ -106,7 +106,7 @@ def _fixed(schema: Json) -> str | None:
 
 
 def described(description: Any, hints: list[str], most: int) -> str:
-    """A description with its hints behind it, at most so many characters; it is the description that is cut."""
+    """A description with its hints behind it, at most so many characters; the description is cut first."""
     text = description if isinstance(description, str) else ""
     tail = " ".join(dict.fromkeys(one for one in hints if one))
     if len(tail) > most // 2:

@@ -143,7 +143,8 @@ GEMINI = SchemaProfile(
 """Gemini API reference, `Schema` (a subset of OpenAPI 3.0; other fields: "Unknown name … Cannot find field"):
 enum holds strings ("enum[0] (TYPE_STRING), 1"), type is one value ("Proto field is not repeating"),
 "properties: should be non-empty for OBJECT type", "only 'enum' and 'date-time' are supported for STRING
-type", "when using any_of, it must be the only field set". Vertex AI reference: at most 512 function declarations.
+type", "when using any_of, it must be the only field set". Vertex AI reference: at most 512
+function declarations.
 """
 
 DEEPSEEK = SchemaProfile(

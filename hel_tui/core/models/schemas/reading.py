@@ -63,7 +63,7 @@ class Reading:
             yield from self.parts(schema.get(key), steps // 2)
 
     def property(self, schema: Any, name: str) -> Any:
-        """The schema of a property as far as the parts agree on one; True (anything) when none lists it."""
+        """The schema of a property, of all parts that list it; True (anything) when none does."""
         found = []
         for part in self.parts(schema):
             listed = part.get("properties")
@@ -119,8 +119,7 @@ class Reading:
         parts = [part for part in self.parts(schema) if not reference_in(part) and not _combines(part)]
         lists = [_values(part) for part in parts]
         if not lists or any(one is None for one in lists):
-            own = _values(schema) if isinstance(schema, dict) else None
-            return own
+            return _values(schema) if isinstance(schema, dict) else None
         return [value for one in lists for value in one or ()]
 
 

@@ -1,7 +1,6 @@
-"""A schema's keywords put into the shapes JSON Schema 2020-12 gives them; what cannot be is left out and told.
+"""A schema's keywords put into the shapes JSON Schema 2020-12 has; what cannot be is left out and told.
 
-Forms of older drafts, PHP's empty lists, types of other languages, text no request can hold. One schema at a
-
+Forms of older drafts, PHP's empty lists, types of other languages, text no request can hold; a schema alone.
 Not here: what a family of providers refuses (forms), schemas inside (walk).
 """
 
