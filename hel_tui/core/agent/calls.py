@@ -17,14 +17,13 @@ from hel_tui.core.agent.gates import Checked, Hooks, Record
 from hel_tui.core.agent.ledger import Card, Ledger
 from hel_tui.core.agent.offer import Offered
 from hel_tui.core.agent.registry import Registry
+from hel_tui.core.agent.repeats import REMARK_AT, Repeats
 from hel_tui.core.protocol import Event, Notice
 from hel_tui.core.threads import in_thread
 from hel_tui.core.vocabulary import Invocation, Json, Outcome, Tool, ToolCall, ToolMessage
 
 CANCELLED = "The call was cancelled by the person. It may have taken effect in part."
 CANCELLED_BEFORE = "The call was cancelled by the person before it ran; it was not executed."
-REMARK_AT = (3, 5, 8)
-"""Identical calls in a row after which the model, and at the last of them the person, is told."""
 
 
 class Caller:
@@ -50,7 +49,7 @@ class Caller:
         self._record = record
         self._hide = hide
         self._running: dict[str, asyncio.Task[Outcome]] = {}
-        self._repeated: tuple[str, str, int] = ("", "", 0)
+        self._repeats = Repeats()
 
     @property
     def stopped(self) -> bool:
@@ -224,16 +223,22 @@ class Caller:
         return outcome if outcome.failed else await self._hooks.after(checked, outcome)
 
     def _note_repeats(self, card: Card, checked: Checked) -> None:
-        """Count identical calls in a row and put a remark behind the result when it is time."""
-        now = shown(checked.arguments)
-        name, text, count = self._repeated
-        count = count + 1 if (checked.name, now) == (name, text) and not card.by_hand else 1
-        self._repeated = (checked.name, now, count)
-        if count not in REMARK_AT:
+        """Put a remark behind the result when the model goes in circles."""
+        if card.by_hand:
+            self._repeats.clear()
             return
+        count, calls = self._repeats.add((checked.name, shown(checked.arguments)))
+        if not count:
+            return
+        what = (
+            f"this is the same call with the same arguments {count} times in a row. Repeating it"
+            if calls == 1
+            else f"this call and the one before it took turns {count} times, with the same arguments. "
+            "Repeating them"
+        )
         card.remarks.append(
-            f"Remark: this is the same call with the same arguments {count} times in a row. "
-            "Repeating it will not change the result: try something else, or say what is missing."
+            f"Remark: {what} will not change the result: try something else, or say what is missing."
         )
         if count == REMARK_AT[-1]:
-            self._emit(Notice("warning", f"The model made the same call {count} times: {checked.tool.raw}"))
+            told = "the same call" if calls == 1 else "the same two calls in turn"
+            self._emit(Notice("warning", f"The model made {told} {count} times: {checked.tool.raw}"))

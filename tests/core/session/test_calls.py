@@ -140,6 +140,16 @@ def test_a_different_call_in_between_starts_the_count_anew(play: Open, model: Sc
     assert not any("Remark:" in results(body)[0] for body in model.requests[1:])
 
 
+def test_two_calls_that_take_turns_get_a_remark_at_the_same_rounds(play: Open, model: ScriptedModel) -> None:
+    one, other = call("read_file", {"path": "config.ini"}), call("glob", {"pattern": "*"})
+    with play(*[one, other] * 9, say("enough")) as driver:
+        driver.ask("go")
+        told = [n.text for n in driver.of(p.Notice) if "in turn" in n.text]
+        assert len(told) == 1 and "8 times" in told[0]
+    remarks = ["took turns" in results(body)[0] for body in model.requests[1:]]
+    assert [n for n, one in enumerate(remarks, 1) if one] == [5, 9, 15]
+
+
 def test_a_server_that_dies_in_a_call_is_an_error_result_and_the_turn_goes_on(
     play: Open, model: ScriptedModel, tmp_path: Path
 ) -> None:
