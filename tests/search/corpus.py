@@ -17,7 +17,7 @@ from hel_tui.core.mcp.search import Document
 HERE = Path(__file__).parent
 SEED = 20_261
 
-_VERBS = (
+_VERBS = {
     "list": "List all {many} of a {place}",
     "get": "Get one {one} by its ID",
     "search": "Search for {many} that match a query",
