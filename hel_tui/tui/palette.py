@@ -88,7 +88,7 @@ class HelProvider(Provider):
             key = "palette.unload" if tool.loaded else "palette.load"
             name = clean(f"{tool.server}.{tool.raw}", newlines=False)
             about = clean(tool.description, newlines=False)[:200]
-            yield t(key, tool=name), about, partial(self.hel.main.commands.toggle, tool)
+            yield t(key, tool=name), about, partial(self.hel.main.commands.tool_wish, "load", tool)
 
     def _begin(self, spec: slash.Spec) -> None:
         """Run a command; one that takes words is put into the prompt, to be completed there."""

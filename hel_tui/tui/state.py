@@ -102,6 +102,8 @@ class ViewState:
     by_key: dict[str, Item] = field(default_factory=dict)
     servers: dict[str, p.ServerChanged] = field(default_factory=dict)
     tools: p.ToolsChanged | None = None
+    config: p.ConfigChanged | None = None
+    """How the server files on disk differ from those in force; None when they do not."""
     questions: list[p.Question] = field(default_factory=list)
     queued: tuple[str, ...] = ()
     turn: int = 0
@@ -143,6 +145,9 @@ class Changes:
     """The lists of resources, or what is known of one."""
     prompts: bool = False
     attachments: bool = False
+    config: bool = False
+    searched: list[int] = field(default_factory=list)
+    """Numbers of searches over the tools that were made."""
     completed: list[p.Completed] = field(default_factory=list)
     read: list[p.ResourceRead] = field(default_factory=list)
     toasts: list[p.Notice] = field(default_factory=list)
@@ -244,6 +249,9 @@ def _apply(state: ViewState, changes: Changes, event: p.Event) -> None:
             state.servers[event.name] = event
             state.servers = dict(sorted(state.servers.items()))
             changes.servers = True
+        case p.ServerRemoved():
+            state.servers.pop(event.name, None)
+            changes.servers = changes.offerers = True
         case p.ToolsChanged():
             state.tools = event
             changes.tools = True
@@ -307,6 +315,11 @@ def _apply_asked(state: ViewState, changes: Changes, event: p.Event) -> None:
             changes.completed.append(event)
         case p.LoginStep():
             _login_step(state, changes, event)
+        case p.ConfigChanged():
+            state.config = event if event != p.ConfigChanged() else None
+            changes.config = True
+        case p.Searched():
+            changes.searched.append(event.number)
         case _:
             _apply_session(state, changes, event)
 

@@ -57,6 +57,8 @@ class FakeCore:
     prompt_rows: tuple[p.PromptRow, ...] = ()
     contents: dict[tuple[str, str], tuple[p.ResourceContent, ...]] = field(default_factory=dict)
     started: bool = False
+    tool_details: dict[tuple[str, str], p.ToolDetail] = field(default_factory=dict)
+    traces: tuple[p.SearchTrace, ...] = ()
     killed: bool = False
     stops: bool = True
     """Whether Shutdown is answered by Stopped."""
@@ -89,6 +91,12 @@ class FakeCore:
 
     def tools(self) -> tuple[p.ToolRow, ...]:
         return self.rows
+
+    def tool(self, server: str, raw: str) -> p.ToolDetail | None:
+        return self.tool_details.get((server, raw))
+
+    def searches(self) -> tuple[p.SearchTrace, ...]:
+        return self.traces
 
     def resources(self) -> tuple[p.ResourceRow, ...]:
         return self.resource_rows

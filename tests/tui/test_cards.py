@@ -8,7 +8,7 @@ import shlex
 import pytest
 from rich.cells import cell_len
 
-from hel_tui.cli.mcp import _parser as parser
+from hel_tui.cli.mcp.arguments import parser_of
 from hel_tui.core import protocol as p
 from hel_tui.tui.safe import is_clean
 from hel_tui.tui.state import CallItem
@@ -214,7 +214,7 @@ def test_a_copied_command_is_clean_and_calls_the_same(tool: str, arguments: str)
     assert is_clean(command)
     words = shlex.split(command)
     assert words[:2] == ["hel", "mcp"]
-    args = parser().parse_args(words[2:])
+    args = parser_of(words[2]).parse_args(words[3:])
     assert (args.server, args.tool) == ("inventory", tool)
     assert json.loads(args.arguments or "{}") == json.loads(arguments)
 

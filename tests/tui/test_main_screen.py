@@ -11,6 +11,7 @@ from hel_tui.core import protocol as p
 from hel_tui.tui import slash
 from hel_tui.tui.places import Places
 from hel_tui.tui.screens.closing import ClosingScreen
+from hel_tui.tui.widgets.tools import ToolsPane
 from tests.tui import scenes
 from tests.tui.driving import opened
 from tests.tui.fake_core import FakeCore
@@ -273,6 +274,133 @@ async def test_a_tool_is_loaded_and_unloaded_by_key():
         await d.press("G", "space", after=0.5)
         await d.until(lambda: len(d.core.commands) == 2)
         assert d.core.commands[-1] == p.LoadTools(("mcp__notes__search",))
+        await d.press("p", "d", "n", after=0.5)
+        await d.until(lambda: d.app.main.prompt.text == "/call notes.search {}")
+        assert d.core.commands[-2:] == [
+            p.PinTools(("mcp__notes__search",)),
+            p.SwitchTool("notes", "search", on=False),
+        ]
+
+
+def many(count: int, loaded: int = 0) -> tuple[p.ToolRow, ...]:
+    return tuple(
+        p.ToolRow(
+            f"s{n // 50:03}", f"tool_{n % 50:02}", f"mcp__s{n // 50:03}__t{n}", "Does.", 100, n < loaded
+        )
+        for n in range(count)
+    )
+
+
+async def test_tools_stand_under_their_servers_with_the_cost_of_each_and_of_all():
+    core = FakeCore(rows=(*many(100, loaded=2), *scenes.TOOLS))
+    core.put(p.ServerChanged("s000", "ready"), p.ToolsChanged(1, 4, 105, 325, listed=112, limit=128))
+    async with opened(core) as d:
+        await d.until(lambda: "112/128" in screen_text(d.app))
+        shown = screen_text(d.app)
+        assert "▸ s000" in shown and "2/50 · 200t/5.0kt" in shown
+        assert "▾ notes" in shown and "◇ append" in shown and "– bad" in shown
+        assert "◆ s000.tool_00" in shown and "s000.tool_02" not in shown
+        pane = d.app.main.side.tools
+        await d.press("f4", after=0.5)
+        pane.select("s001")
+        await d.press("d", after=0.5)
+        await d.until(lambda: d.core.commands)
+        assert d.core.commands == [p.SwitchServer("s001", on=True)]
+        await d.press("enter", after=0.5)
+        await d.until(lambda: "▾ s001" in screen_text(d.app))
+        await d.press("j", "space", after=0.5)
+        await d.until(lambda: len(d.core.commands) == 2)
+        assert d.core.commands[-1] == p.LoadTools(("mcp__s001__t50",))
+
+
+async def test_states_of_a_tool_are_told_by_signs_and_words():
+    rows = (
+        p.ToolRow("s", "a", "mcp__s__a", "", 10, False, off=True, reason="switched off by you"),
+        p.ToolRow("s", "b", "mcp__s__b", "", 10, True, pinned=True),
+        p.ToolRow("s", "c", "mcp__s__c", "", 10, False, changed=True),
+        p.ToolRow("s", "d", "mcp__s__d", "", 10, False, warnings=1),
+    )
+    core = FakeCore(rows=rows)
+    core.put(p.ServerChanged("s", "ready"), p.ToolsChanged(1, 1, 3, 10))
+    async with opened(core) as d:
+        await d.until(lambda: "▾ s" in screen_text(d.app))
+        shown = screen_text(d.app)
+        for text in ("○ a", "★ s.b", "▲ c", "⚠ d", "off", "changed"):
+            assert text in shown, text
+
+
+async def test_ten_thousand_tools_cost_a_frame_what_is_seen_of_them():
+    def lines_drawn(count: int) -> int:
+        pane = ToolsPane()
+        pane.update(many(count, loaded=3))
+        assert len(pane.rows) == 3 + count // 50
+        return sum(bool(pane.rows[n].parts) for n in range(len(pane.rows)))
+
+    assert lines_drawn(100) == lines_drawn(10_000) == 0, "lines are made when they are drawn"
+
+
+async def test_the_view_of_a_tool_shows_what_was_sent_what_is_given_and_what_changed():
+    row = p.ToolRow("notes", "search", "mcp__notes__search", "Search", 120, False, changed=True, warnings=1)
+    core = scenes.busy_core()
+    core.rows = tuple(row if tool.raw == "search" else tool for tool in core.rows)
+    core.tool_details["notes", "search"] = p.ToolDetail(
+        row,
+        "Search the [red]notes[/red].\x1b[2J",
+        '{"$ref": "#/x"}',
+        given='{"type": "object"}',
+        profile="gemini",
+        adaptations=("top: `$ref` inlined",),
+        diff='-{"$ref": "#/x"}\n+{"type": "object"}',
+        claims=("read-only",),
+        warnings=("its description holds invisible characters",),
+        history=(p.DefinitionChange(1.0, "a" * 64), p.DefinitionChange(2.0, "b" * 64, "-one\n+two")),
+    )
+    async with opened(core, (120, 60)) as d:
+        await d.press("f4", after=0.5)
+        pane = d.app.main.side.tools
+        pane.select(next(key for key, tool in pane.tools.items() if tool.raw == "search"))
+        await d.press("enter", after=0.5)
+        await d.until(lambda: "top: `$ref` inlined" in screen_text(d.app))
+        shown = screen_text(d.app)
+        for text in (
+            "gemini",
+            "read-only",
+            "[red]notes[/red]",
+            "+two",
+            "invisible characters",
+            "bbbbbbbbbbbbbbbb",
+        ):
+            assert text in shown, text
+        assert p.SeenTool("notes", "search") in d.core.commands
+        await d.press("p", after=0.5)
+        await d.until(lambda: p.PinTools(("mcp__notes__search",)) in d.core.commands)
+
+
+async def test_a_search_shows_hits_scores_and_why_servers_are_absent_and_a_number_loads_one():
+    hit = p.SearchHit("mcp__notes__search", "notes", "search", 7.5, ("find", "note"))
+    trace = p.SearchTrace(1, 1.0, "find a note", "person", (hit,), 3, 31, (("browser", "starting"),))
+    async with opened(scenes.busy_core()) as d:
+        await d.type("/search find a note")
+        await d.press("enter", after=0.5)
+        await d.until(lambda: d.core.commands == [p.SearchTools("find a note")])
+        d.core.traces = (trace,)
+        d.core.put(p.Searched(1))
+        await d.until(lambda: "3 of 31 tools match" in screen_text(d.app))
+        shown = screen_text(d.app)
+        assert "7.50  notes.search" in shown and "browser  starting" in shown
+        await d.press("1", after=0.5)
+        await d.until(lambda: d.core.commands[-1] == p.LoadTools(("mcp__notes__search",)))
+
+
+async def test_changed_server_files_are_a_line_until_they_are_applied_or_undone():
+    async with opened(scenes.busy_core()) as d:
+        d.core.put(p.ConfigChanged(added=("a",), removed=("b",), changed=("c[/]",)))
+        await d.until(lambda: "server files changed: +a −b ~c[/]" in screen_text(d.app))
+        await d.press("f8", after=0.5)
+        await d.until(lambda: d.core.commands == [p.ApplyConfig()])
+        d.core.put(p.ConfigChanged(), p.ServerRemoved("weather"))
+        await d.until(lambda: "server files changed" not in screen_text(d.app))
+        assert "weather" not in d.app.bridge.state.servers
 
 
 async def test_a_tool_that_is_not_offered_is_not_loaded():
@@ -293,8 +421,8 @@ async def test_a_tool_listed_twice_and_tools_without_a_name_have_a_row_each():
     async with opened(core) as d:
         pane = d.app.main.side.tools
         assert list(pane.tools.values()) == [nameless, nameless, good, twice]
-        assert len({row.key for row in pane.rows}) == 4
-        await d.press("f4", "j", "j", "space", after=0.5)
+        assert len({row.key for row in pane.rows}) == 5
+        await d.press("f4", "j", "j", "j", "space", after=0.5)
         await d.until(lambda: d.core.commands)
         assert d.core.commands == [p.LoadTools(("mcp__srv__echo",))]
 
@@ -645,7 +773,7 @@ async def test_a_filter_that_holds_is_seen_in_the_title_and_escape_clears_it():
         await d.until(lambda: "tools / look" in screen_text(d.app))
         await d.press("escape", after=0.5)
         await d.until(lambda: "tools / look" not in screen_text(d.app))
-        assert len(d.app.main.side.tools.rows) == len(scenes.TOOLS)
+        assert len(d.app.main.side.tools.rows) == len(scenes.TOOLS) + 2, "and two servers"
         assert d.core.commands == []
         await d.press("escape", after=0.5)
         await d.until(lambda: d.core.commands)

@@ -26,3 +26,12 @@ def test_a_program_that_is_not_found_is_said_even_when_a_word_is_a_url() -> None
         any("not found" in row.lower() or "PATH" in row for row in rows(one)) for one in (found, missing, url)
     ]
     assert warned == [False, True, False]
+
+
+def test_settings_start_nothing_and_are_not_called_programs() -> None:
+    claim = p.ServerClaim("settings", "project", "/p/.hel/settings.toml", "access = auto", kind="settings")
+    dialog = TrustDialog(p.TrustQuestion("t", "/p", (claim,)))
+    shown = "\n".join(rows(claim))
+    assert "nothing is started" in shown and "access = auto" in shown
+    assert "run with your rights" not in shown and "PATH" not in shown
+    assert "loosen your settings" in "".join(text for text, _ in dialog.title_line())

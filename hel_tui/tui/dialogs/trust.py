@@ -25,6 +25,7 @@ class TrustDialog(Dialog):
         Choice("trust.refuse", refuses=True),
         Choice("trust.once", allows=True),
         Choice("trust.remember", allows=True),
+        Choice("trust.never"),
         Choice("trust.check"),
         Choice("trust.next"),
     )
@@ -37,14 +38,16 @@ class TrustDialog(Dialog):
         self._heads: list[int] = []
 
     def title_line(self) -> Line:
-        ask = t("trust.title", n=len(self.question.servers))
+        count = sum(server.kind == "server" for server in self.question.servers)
+        ask = t("trust.title", n=count) if count else t("trust.title_settings")
         return [
             (f" ▲ {ask} ", "strong"),
             (short_path(ForeignText(self.question.project).revealed, 60), "accent"),
         ]
 
     def text(self) -> list[Line]:
-        lines: list[Line] = [[(t("trust.warning"), "warn")]]
+        starts = any(server.kind == "server" for server in self.question.servers)
+        lines: list[Line] = [[(t("trust.warning"), "warn")]] if starts else []
         self._heads = []
         for index, server in enumerate(self.question.servers):
             lines.append([])
@@ -60,6 +63,7 @@ class TrustDialog(Dialog):
                 (f"{box} {one_line(ForeignText(server.name))}", "cursor" if marked else "strong"),
                 (f"  {one_line(ForeignText(server.scope))} · {one_line(ForeignText(server.file))}", "muted"),
             ],
+            *([[(FRAME, "frame"), (t("trust.settings"), "muted")]] if server.kind == "settings" else []),
             *framed(ForeignText(server.command_line)),
         ]
         if server.resolved:
@@ -109,6 +113,8 @@ class TrustDialog(Dialog):
                 self.at = (self.at + 1) % len(self.question.servers)
                 self._redraw()
                 self.pane.to_line(self._heads[self.at])
+            case "never" if self.checked:
+                return p.TrustAnswer("never", frozenset(self.checked))
             case "once" if self.checked:
                 return p.TrustAnswer("once", frozenset(self.checked))
             case "remember" if self.checked:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, get_args
 from hel_tui.core import protocol as p
 from hel_tui.tui import keymap, slash
 from hel_tui.tui.safe import clean, is_clean
-from hel_tui.tui.screens import sheets
+from hel_tui.tui.screens import sheets, tool_view
 from hel_tui.tui.screens.text import TextScreen
 from hel_tui.tui.state import AnswerItem, CallItem
 from hel_tui.tui.strings import t
@@ -29,6 +29,7 @@ from hel_tui.tui.widgets.lines import Line
 if TYPE_CHECKING:
     from hel_tui.tui.app import HelApp
     from hel_tui.tui.screens.main import MainScreen
+    from hel_tui.tui.widgets.tools import ToolsPane
 
 LOG_LEVELS: tuple[p.LogLevel, ...] = get_args(p.LogLevel)
 SHORT_CALL = 50
@@ -113,18 +114,64 @@ class Commands:
     def _do_unload(self, rest: str) -> None:
         self._load(rest, on=False)
 
+    def _do_pin(self, rest: str) -> None:
+        if names := self._public(rest, f"/pin {rest}"):
+            self.hel.send(p.PinTools(names))
+
+    def _do_unpin(self, rest: str) -> None:
+        if names := self._public(rest, f"/unpin {rest}"):
+            self.hel.send(p.PinTools(names, on=False))
+
     def _load(self, rest: str, on: bool) -> None:
-        """Names may be public (mcp__server__tool) or as shown (server.tool)."""
+        if names := self._public(rest, f"/{'load' if on else 'unload'} {rest}"):
+            self.hel.send(p.LoadTools(names) if on else p.UnloadTools(names))
+
+    def _public(self, rest: str, line: str) -> tuple[str, ...]:
+        """Public names of tools, given as such or as shown (server.tool); none when one of them is none."""
         rows = [row for row in self.hel.core.tools() if row.public]
         known = {row.public: row.public for row in rows}
         known |= {f"{row.server}.{row.raw}": row.public for row in rows}
         words = rest.replace(",", " ").split()
-        names = tuple(known[word] for word in words if word in known)
         if missing := [word for word in words if word not in known]:
             what = clean(", ".join(missing)[:80], newlines=False)
-            self.refuse(f"/{'load' if on else 'unload'} {rest}", t("slash.no_tool", names=what))
-        elif names:
-            self.hel.send(p.LoadTools(names) if on else p.UnloadTools(names))
+            self.refuse(line, t("slash.no_tool", names=what))
+            return ()
+        return tuple(known[word] for word in words)
+
+    def _do_off(self, rest: str) -> None:
+        self._switch(rest, on=False)
+
+    def _do_on(self, rest: str) -> None:
+        self._switch(rest, on=True)
+
+    def _switch(self, rest: str, on: bool) -> None:
+        """A server, or one tool of it (server.tool)."""
+        if rest in self.screen.view.servers:
+            self.hel.send(p.SwitchServer(rest, on))
+            return
+        server, _, raw = rest.partition(".")
+        if any((row.server, row.raw) == (server, raw) for row in self.hel.core.tools()):
+            self.hel.send(p.SwitchTool(server, raw, on))
+        else:
+            what = clean(rest[:80], newlines=False)
+            self.refuse(f"/{'on' if on else 'off'} {rest}", t("slash.no_tool", names=what))
+
+    def _do_tool(self, rest: str) -> None:
+        rows = self.hel.core.tools()
+        row = next((row for row in rows if rest in (row.public, f"{row.server}.{row.raw}")), None)
+        if row is None:
+            self.refuse(f"/tool {rest}", t("slash.no_tool", names=clean(rest[:80], newlines=False)))
+        else:
+            self.open_tool(row)
+
+    def _do_search(self, rest: str) -> None:
+        self.hel.send(p.SearchTools(rest))
+
+    def _do_searches(self, _: str) -> None:
+        self._sheet(t("search.title"), tool_view.searches_lines(self.hel.core.searches()))
+
+    def _do_reload(self, _: str) -> None:
+        self.hel.send(p.ApplyConfig())
 
     def _do_call(self, rest: str) -> None:
         match slash.parse_call(rest):
@@ -206,8 +253,11 @@ class Commands:
                 return [(level, "") for level in LOG_LEVELS]
             case "server" | "log server":
                 return [(s.name, t(f"phase.{s.phase}")) for s in self.screen.view.servers.values()]
-            case "call" | "tools" | "loaded":
-                rows = [r for r in self.hel.core.tools() if takes != "loaded" or r.loaded]
+            case "target":
+                servers = [(s.name, t(f"phase.{s.phase}")) for s in self.screen.view.servers.values()]
+                return [*servers, *self.known("tool")]
+            case "call" | "tools" | "loaded" | "tool":
+                rows = [r for r in self.hel.core.tools() if takes != "loaded" or r.loaded or r.pinned]
                 if takes == "tools":
                     rows = [r for r in rows if not r.loaded and not r.reason]
                 return [(f"{r.server}.{r.raw}", r.description[:200]) for r in rows if " " not in r.raw]
@@ -272,13 +322,65 @@ class Commands:
         prompt.move_cursor_relative(columns=place - len(tool.blank))
         self.screen.set_focus(prompt)
 
-    def toggle(self, tool: p.ToolRow) -> None:
-        """Load or unload; one that is not offered says why."""
-        if tool.reason:
-            self.hel.say(clean(tool.reason, newlines=False), "warning")
-        else:
-            names = (tool.public,)
-            self.hel.send(p.UnloadTools(names) if tool.loaded else p.LoadTools(names))
+    def tool_wish(self, what: ToolsPane.What, tool: p.ToolRow) -> None:
+        """Do what a key of the tools pane asks for; a tool that is not offered says why."""
+        names = (tool.public,)
+        match what:
+            case "view":
+                self.open_tool(tool)
+            case "call":
+                self.begin_call(tool)
+            case "off":
+                self.hel.send(p.SwitchTool(tool.server, tool.raw, on=tool.off))
+            case _ if tool.reason:
+                self.hel.say(clean(tool.reason, newlines=False), "warning")
+            case "pin":
+                self.hel.send(p.PinTools(names, on=not tool.pinned))
+            case "load":
+                self.hel.send(p.UnloadTools(names) if tool.loaded else p.LoadTools(names))
+
+    def open_tool(self, tool: p.ToolRow) -> None:
+        """The sheet of one tool, with keys that act on it; a change of it counts as looked at."""
+        detail = self.hel.core.tool(tool.server, tool.raw)
+        if detail is None:
+            return
+        if tool.changed:
+            self.hel.send(p.SeenTool(tool.server, tool.raw))
+        keys: dict[str, tuple[str, ToolsPane.What]] = {
+            "space": (t("short.tools.toggle"), "load"),
+            "p": (t("short.tools.pin"), "pin"),
+            "d": (t("short.tools.off"), "off"),
+            "n": (t("short.tools.call"), "call"),
+        }
+
+        def done(key: str | None) -> None:
+            if key == "c":
+                self.hel.copy(detail.sent)
+            elif key:
+                self.tool_wish(keys[key][1], tool)
+
+        title = clean(f"{tool.server}.{tool.raw}", newlines=False)
+        named = {key: word for key, (word, _) in keys.items()} | {"c": t("tool.copy")}
+        self.hel.push_screen(TextScreen(title, tool_view.tool_lines(detail), named), done)
+
+    def searched(self, numbers: Sequence[int]) -> None:
+        """Show what the person's own search found; those of the model are in the list of searches."""
+        for trace in self.hel.core.searches():
+            if trace.number in numbers and trace.by == "person":
+                self._show_search(trace)
+
+    def _show_search(self, trace: p.SearchTrace) -> None:
+        hits = {str(place % 10): hit.public for place, hit in enumerate(trace.hits[:10], 1)}
+        keys = dict.fromkeys(hits, "")
+
+        def done(key: str | None) -> None:
+            if key in hits:
+                self.hel.send(p.LoadTools((hits[key],)))
+
+        lines = tool_view.search_lines(trace)
+        if hits:
+            lines += [[], [(t("search.load"), "muted")]]
+        self.hel.push_screen(TextScreen(t("search.title"), lines, keys), done)
 
     def next_theme(self) -> None:
         names = self.hel.theme_names

@@ -16,7 +16,7 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from hel_tui.tui.looks import MAX_SIDE, MIN_SIDE
-from hel_tui.tui.widgets.bars import AttachmentBar, FooterBar, QueueBar, StatusBar, WaitingBar
+from hel_tui.tui.widgets.bars import AttachmentBar, ConfigBar, FooterBar, QueueBar, StatusBar, WaitingBar
 from hel_tui.tui.widgets.completion import Completion
 from hel_tui.tui.widgets.conversation import Conversation
 from hel_tui.tui.widgets.finder import Finder
@@ -67,11 +67,10 @@ class MainLayout(Screen[None]):
         self.mark = Mark()
         self.finder = Finder()
         self.status, self.queue, self.waits = StatusBar(self.view), QueueBar(self.view), WaitingBar(self.view)
-        self.attachments = AttachmentBar(self.view)
-        self.foot = Foot(
-            (self.status, self.queue, self.waits, self.finder, self.attachments, self.completion),
-            Horizontal(self.mark, self.prompt, id="prompt-row"),
-        )
+        self.attachments, self.config = AttachmentBar(self.view), ConfigBar(self.view)
+        bars = (self.config, self.status, self.queue, self.waits, self.finder, self.attachments)
+        row = Horizontal(self.mark, self.prompt, id="prompt-row")
+        self.foot = Foot((*bars, self.completion), row)
         self.footer = FooterBar()
         self.hidden, self.overlay, self.large_log = False, False, False
 

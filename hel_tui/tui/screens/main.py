@@ -64,6 +64,10 @@ class MainScreen(MainLayout):
             self.attachments.update()
         if changes.queue:
             self.queue.update()
+        if changes.config:
+            self.config.update()
+        if changes.searched:
+            self.commands.searched(changes.searched)
         if changes.turn or changes.questions:
             self.status.update()
         self.foot.settle()
@@ -143,8 +147,7 @@ class MainScreen(MainLayout):
             case "restart":
                 self.hel.send(p.RestartServer(event.server))
             case "switch":
-                server = self.view.servers.get(event.server)
-                self.hel.send(p.SwitchServer(event.server, on=server is None or server.phase == "off"))
+                self._switch_server(event.server)
             case "trust":
                 self.hel.send(p.ReviewTrust())
             case "login":
@@ -168,13 +171,17 @@ class MainScreen(MainLayout):
     def _rerun(self, event: Conversation.RerunRequested) -> None:
         self.commands.rerun(event.call_id)
 
-    @on(ToolsPane.Toggled)
-    def _tool_toggled(self, event: ToolsPane.Toggled) -> None:
-        self.commands.toggle(event.tool)
+    @on(ToolsPane.Wish)
+    def _tool_wish(self, event: ToolsPane.Wish) -> None:
+        self.commands.tool_wish(event.what, event.tool)
 
-    @on(ToolsPane.CallWanted)
-    def _tool_call(self, event: ToolsPane.CallWanted) -> None:
-        self.commands.begin_call(event.tool)
+    @on(ToolsPane.ServerWish)
+    def _tools_server(self, event: ToolsPane.ServerWish) -> None:
+        self._switch_server(event.server)
+
+    def _switch_server(self, name: str) -> None:
+        server = self.view.servers.get(name)
+        self.hel.send(p.SwitchServer(name, on=server is None or server.phase == "off"))
 
     # -------------------------------------------------------------- actions
 
@@ -203,6 +210,13 @@ class MainScreen(MainLayout):
     def action_tools(self) -> None:
         self.reveal_side()
         self.set_focus(self.side.tools)
+
+    def action_apply_config(self) -> None:
+        self.hel.send(p.ApplyConfig())
+
+    def action_search_tools(self) -> None:
+        self.prompt.write("/search ")
+        self.set_focus(self.prompt)
 
     def action_waiting(self) -> None:
         self.hel.open_waiting()

@@ -7,6 +7,7 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.screen import ModalScreen
 
+from hel_tui.tui import keymap
 from hel_tui.tui.dialogs.pane import TextPane
 from hel_tui.tui.strings import t
 from hel_tui.tui.widgets.lines import Caption, Line
@@ -16,7 +17,10 @@ ROWS_AROUND = 8
 
 
 class TextScreen(ModalScreen[str]):
-    """Shows lines that scroll. `keys` are further keys that close it: their name is the result."""
+    """Shows lines that scroll. `keys` are further keys that close it: their name is the result.
+
+    Those without a word are not told in the foot.
+    """
 
     AUTO_FOCUS = ""
 
@@ -28,7 +32,8 @@ class TextScreen(ModalScreen[str]):
     def compose(self) -> ComposeResult:
         foot: list[tuple[str, str]] = [(" ", "")]
         for key, text in self.extra_keys.items():
-            foot += [(key, "key"), (f" {text} · ", "muted")]
+            if text:
+                foot += [(keymap.pretty(key), "key"), (f" {text} · ", "muted")]
         foot += [("Esc", "key"), (f" {t('sheet.close')}", "muted")]
         with Vertical(classes="dialog sheet"):
             yield Caption([(f" {self.heading}", "strong")])

@@ -98,6 +98,31 @@ class StatusBar(Bar):
         self.refresh()
 
 
+class ConfigBar(Bar):
+    """Server files changed on disk, and the key that carries it out; stays until that is done or undone."""
+
+    def __init__(self, state: ViewState) -> None:
+        super().__init__(id="config-bar")
+        self.state = state
+
+    def lines(self) -> list[Line]:
+        change = self.state.config
+        if change is None:
+            return []
+        signs = (("+", change.added), ("−", change.removed), ("~", change.changed))
+        names = [f"{sign}{one_line(name, 40)}" for sign, each in signs for name in each]
+        names += [one_line(problem, 200) for problem in change.problems[:1]]
+        key = t("config.apply", key=keymap.label("app.apply"))
+        tail: list[Part] = [(f" {key} ", "key")]
+        room = max(self.columns - width_of(tail) - 1, 1)
+        left = cut(f" ▲ {t('config.changed')} {' '.join(names)}", room)
+        return [spread([(left, "warn")], tail, self.columns)]
+
+    def update(self) -> None:
+        self.display = self.state.config is not None
+        self.refresh()
+
+
 class QueueBar(Bar):
     """Messages that wait for the running turn to end, the newest three."""
 
@@ -236,6 +261,17 @@ FOOTERS: dict[str, tuple[str, ...]] = {
         "app.keys",
     ),
     "finder": ("finder.keep", "finder.clear"),
+    "tools": (
+        "list.open",
+        "tools.toggle",
+        "tools.pin",
+        "tools.off",
+        "tools.call",
+        "tools.filter",
+        "tools.search",
+        "app.next",
+        "app.keys",
+    ),
     "servers": (
         "list.open",
         "servers.restart",
@@ -247,7 +283,6 @@ FOOTERS: dict[str, tuple[str, ...]] = {
         "app.keys",
     ),
     "log": ("log.filter", "log.pause", "log.end", "log.large", "log.copy", "app.next", "app.keys"),
-    "tools": ("tools.toggle", "tools.call", "tools.filter", "app.next", "app.keys"),
 }
 """Which keys the footer names for the part that has the focus."""
 
@@ -291,12 +326,13 @@ class PaneTitle(Bar):
     def __init__(self, title: str, *, id: str) -> None:
         super().__init__(id=id)
         self.title, self.fact, self.active = title, "", False
+        self.warns = False
 
     def lines(self) -> list[Line]:
         width = self.columns
         style = "key" if self.active else "strong"
         line = "accent" if self.active else "frame"
-        fact: list[Part] = [(f" {self.fact} ", "muted")] if self.fact else []
+        fact: list[Part] = [(f" {self.fact} ", "warn" if self.warns else "muted")] if self.fact else []
         end: list[Part] = [*fact, ("─", line)]
         title = f" {cut(self.title, width - width_of(end) - 4)} "
         left: list[Part] = [("─", line), (title, style)]

@@ -13,6 +13,7 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.widget import Widget
 
+from hel_tui.core import protocol as p
 from hel_tui.tui.bridge import Bridge
 from hel_tui.tui.safe import clean
 from hel_tui.tui.state import Changes
@@ -21,10 +22,15 @@ from hel_tui.tui.widgets.bars import PaneTitle
 from hel_tui.tui.widgets.log import LogView
 from hel_tui.tui.widgets.log_choice import LogChoice
 from hel_tui.tui.widgets.servers import ServersPane
-from hel_tui.tui.widgets.tools import ToolsPane
+from hel_tui.tui.widgets.tools import ToolsPane, cost
 
 Mode = Literal["wide", "icons", "none", "overlay"]
 ICONS_BELOW, NONE_BELOW = 100, 80
+NEAR = 0.8
+"""Share of the provider's limit of tools from which it is shown."""
+MANY = 1_000
+MANY_PAUSE = 0.3
+"""Seconds between two looks at the tools when they are more than `MANY`."""
 RAIL = 4
 """Cells of the folded column: a glyph, and room around it."""
 
@@ -36,6 +42,11 @@ def side_mode(width: int, hidden: bool, overlay: bool) -> Mode:
     if overlay:
         return "overlay"
     return "icons" if width >= NONE_BELOW else "none"
+
+
+def is_near(tools: p.ToolsChanged) -> bool:
+    """Whether the next request holds nearly as many tools as the provider takes, or as many."""
+    return bool(tools.limit) and tools.listed >= tools.limit * NEAR
 
 
 class Side(Vertical):
@@ -55,6 +66,8 @@ class Side(Vertical):
             "tools": PaneTitle(t("pane.tools"), id="tools-title"),
         }
         self.mode: Mode = "wide"
+        self._stale, self._next = False, 0.0
+        """Whether the tools changed, and when they may be read again."""
 
     def compose(self) -> ComposeResult:
         yield self.titles["servers"]
@@ -90,9 +103,27 @@ class Side(Vertical):
             self.choice.follow(state, changes, self.clock(), stays, self.servers.current)
             self.show_log(self.choice.server)
         if changes.tools and state.tools:
-            self.tools.update(self.bridge.core.tools())
-            fact = t("tools.loaded", loaded=state.tools.loaded, total=state.tools.total)
-            self.titles["tools"].say(fact=fact)
+            self._stale = True
+            title, tools = self.titles["tools"], state.tools
+            title.warns = is_near(tools)
+            title.say(fact=self._tools_fact(tools))
+
+    def _tools_fact(self, tools: p.ToolsChanged) -> str:
+        """How many tools are loaded and what they cost; near the provider's limit, how near."""
+        fact = t("tools.loaded", loaded=tools.loaded, total=tools.total)
+        if is_near(tools):
+            key = "tools.full" if tools.listed >= tools.limit else "tools.limit"
+            return t(key, listed=tools.listed, limit=tools.limit)
+        return f"{fact} · {cost(tools.loaded_tokens)}" if tools.loaded and not self.tools.filter else fact
+
+    def _show_tools(self) -> None:
+        """Read the tools again where they changed; thousands of them not with every frame."""
+        now = self.clock()
+        if not self._stale or now < self._next:
+            return
+        rows = self.bridge.core.tools()
+        self._stale, self._next = False, now + (MANY_PAUSE if len(rows) > MANY else 0.0)
+        self.tools.update(rows)
 
     def choose_log(self, server: str) -> None:
         """A person wants this server's log: it stays for a while."""
@@ -111,10 +142,13 @@ class Side(Vertical):
 
     def frame(self) -> None:
         """Once a frame: look at the log's version."""
+        self._show_tools()
         self.log_view.poll()
         title = t("pane.tools")
         if self.tools.filter:
             title = t("pane.filtered", title=title, text=clean(self.tools.filter, newlines=False))
+        if (tools := self.bridge.state.tools) is not None:
+            self.titles["tools"].say(fact=self._tools_fact(tools))
         self.titles["tools"].say(title)
         view = self.log_view
         fact = "" if view.following else t("log.paused")

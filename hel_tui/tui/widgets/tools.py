@@ -1,13 +1,14 @@
-"""The tools pane: which tools the model has loaded, and what each definition costs.
+"""The tools pane: which tools are loaded, then every server's own under its name, and what each costs.
 
-Not here: loading (core); the pane only asks for it.
+Lines are made when they are drawn: ten thousand tools cost a frame no more than ten. Not here: loading,
+pinning, switching (core); the pane only asks for it.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from rich.cells import cell_len
 from textual.actions import SkipAction
@@ -15,73 +16,153 @@ from textual.binding import BindingType
 from textual.message import Message
 
 from hel_tui.core import protocol as p
+from hel_tui.core.values import dataclass
 from hel_tui.tui import keymap
 from hel_tui.tui.safe import clean, cut
 from hel_tui.tui.strings import t
-from hel_tui.tui.widgets.lines import Part, pad
+from hel_tui.tui.widgets.lines import Line, Part, pad
 from hel_tui.tui.widgets.rows import Row, RowList
 
+OPEN_UP_TO = 12
+"""Tools that a server may have for its group to be open from the beginning."""
 
-def tool_row(tool: p.ToolRow, width: int) -> list[Part]:
-    """One line: ◆ loaded, ◇ not, – not offered to the model; then its cost in tokens."""
-    name = clean(f"{tool.server}.{tool.raw}", newlines=False)
+
+def cost(tokens: int) -> str:
+    """`84t`, `2.1kt`: estimated tokens."""
+    return (
+        f"{tokens}t"
+        if tokens < 1000
+        else f"{tokens / 1000:.1f}kt"
+        if tokens < 100_000
+        else f"{tokens // 1000}kt"
+    )
+
+
+def tool_mark(tool: p.ToolRow) -> tuple[str, str, str]:
+    """(sign, style, word) for the state of a tool; the word is empty where its cost says enough."""
+    if tool.off:
+        return "○", "muted", t("tools.off")
     if tool.reason:
-        cost, glyph, style = t("tools.not_offered"), "–", "warn"
-    elif tool.loaded:
-        cost, glyph, style = f"{tool.tokens}t", "◆", "ok"
-    else:
-        cost, glyph, style = f"({tool.tokens}t)", "◇", "muted"
-    room = max(width - 4, 2)
-    cost = cut(cost, room // 2)
+        return "–", "warn", t("tools.not_offered")
+    if tool.changed:
+        return "▲", "warn", t("tools.changed")
+    if tool.warnings:
+        return "⚠", "warn", ""
+    if tool.pinned:
+        return "★", "ok" if tool.loaded else "muted", ""
+    return ("◆", "ok", "") if tool.loaded else ("◇", "muted", "")
+
+
+def tool_row(tool: p.ToolRow, width: int, *, alone: bool = True) -> list[Part]:
+    """One line: the sign of its state, its name, its cost in tokens (in brackets while it is not loaded).
+
+    `alone`: it does not stand under the name of its server, so that its name tells it.
+    """
+    name = clean(f"{tool.server}.{tool.raw}" if alone else tool.raw, newlines=False)
+    glyph, style, word = tool_mark(tool)
+    told = word or (cost(tool.tokens) if tool.loaded else f"({cost(tool.tokens)})")
+    if word and tool.loaded:
+        told = f"{word} {cost(tool.tokens)}"
+    indent = "" if alone else "  "
+    room = max(width - 4 - len(indent), 2)
+    told = cut(told, room // 2)
     return [
-        (f" {glyph} ", style),
-        (pad(name, max(room - cell_len(cost) - 1, 1)), "" if tool.loaded else "muted"),
-        (" " + cost, "muted"),
+        (f"{indent} {glyph} ", style),
+        (pad(name, max(room - cell_len(told) - 1, 1)), "" if tool.loaded else "muted"),
+        (" " + told, style if word else "muted"),
     ]
 
 
 def keyed(tools: Iterable[p.ToolRow]) -> dict[str, p.ToolRow]:
-    """Tools by keys of their own: loaded ones first, then by server and name, offered before refused ones.
+    """Tools by keys of their own, in the order they come in.
 
     A server may list a name twice, or tools without a name: each keeps its row.
     """
     found: dict[str, p.ToolRow] = {}
-    order = sorted(tools, key=lambda tool: (not tool.loaded, tool.server, tool.raw, bool(tool.reason)))
     seen: dict[tuple[str, str], int] = {}
-    for tool in order:
+    for tool in tools:
         name = (tool.server, tool.raw)
         seen[name] = seen.get(name, 0) + 1
         found[json.dumps([*name, seen[name]])] = tool
     return found
 
 
+@dataclass(frozen=True, slots=True)
+class Group:
+    """What the heading of a server says."""
+
+    server: str
+    tools: int
+    loaded: int
+    loaded_tokens: int
+    tokens: int
+
+
+def group_row(group: Group, width: int, *, is_open: bool) -> list[Part]:
+    """`▾ notes  2 of 14  209t of 1.2kt`: how many are loaded, and what they and all of them cost."""
+    name = clean(group.server, newlines=False)
+    told = f"{group.tools} {cost(group.tokens)}"
+    if group.loaded:
+        told = t(
+            "tools.group",
+            loaded=group.loaded,
+            n=group.tools,
+            cost=cost(group.loaded_tokens),
+            all=cost(group.tokens),
+        )
+    room = max(width - 4, 2)
+    told = cut(told, max(room - min(cell_len(name), room // 3) - 1, 1))
+    return [
+        (f" {'▾' if is_open else '▸'} ", "accent"),
+        (pad(name, max(room - cell_len(told) - 1, 1)), "strong"),
+        (" " + told, "muted"),
+    ]
+
+
 class ToolsPane(RowList):
-    """Loaded tools first, then by server and name."""
+    """Loaded tools first; then each server's, closed where they are many."""
 
     BINDINGS: ClassVar[list[BindingType]] = keymap.bindings("tools")
+    What = Literal["load", "pin", "off", "view", "call"]
 
-    class Toggled(Message):
-        """Load or unload this tool."""
+    class Wish(Message):
+        """The person wants something done with a tool."""
 
-        def __init__(self, tool: p.ToolRow) -> None:
+        def __init__(self, what: ToolsPane.What, tool: p.ToolRow) -> None:
             super().__init__()
-            self.tool = tool
+            self.what, self.tool = what, tool
 
-    class CallWanted(Message):
-        """The person wants to call this tool by hand."""
+    class ServerWish(Message):
+        """The person wants the server of a heading switched on or off."""
 
-        def __init__(self, tool: p.ToolRow) -> None:
+        def __init__(self, server: str) -> None:
             super().__init__()
-            self.tool = tool
+            self.server = server
 
     def __init__(self) -> None:
         super().__init__(id="tools")
         self.tools: dict[str, p.ToolRow] = {}
+        self.groups: dict[str, Group] = {}
         self.filter = ""
+        self._turned: set[str] = set()
+        """Servers that the person opened or closed."""
 
     def update(self, tools: tuple[p.ToolRow, ...]) -> None:
         """Show these tools."""
-        self.tools = keyed(tools)
+        self.tools = keyed(sorted(tools, key=lambda tool: (tool.server, tool.raw, bool(tool.reason))))
+        sums: dict[str, list[int]] = {}
+        for tool in tools:
+            group = sums.setdefault(tool.server, [0, 0, 0, 0])
+            if not tool.reason:
+                group[0] += 1
+                group[3] += tool.tokens
+            if tool.loaded:
+                group[1] += 1
+                group[2] += tool.tokens
+        self.groups = {server: Group(server, *numbers) for server, numbers in sums.items()}
+        self._count = dict.fromkeys(sums, 0)
+        for tool in tools:
+            self._count[tool.server] += 1
         self.empty = [(f" {t('tools.none')}", "muted")]
         self._draw()
 
@@ -89,30 +170,67 @@ class ToolsPane(RowList):
         """Show only tools whose server, name or description contains `text`; returns how many there are."""
         self.filter = text.casefold()
         self._draw()
-        return len(self.rows)
+        return sum(row.key in self.tools for row in self.rows)
+
+    def is_open(self, server: str) -> bool:
+        """Whether the tools of a server are listed."""
+        by_itself = self._count[server] <= OPEN_UP_TO
+        return by_itself != (server in self._turned)
 
     def _draw(self) -> None:
-        width = max(self.columns, 1)
-        shown = [
-            Row(key, tool_row(tool, width))
-            for key, tool in self.tools.items()
-            if self.filter in f"{tool.server}.{tool.raw} {tool.description}".casefold()
-        ]
-        self.show(shown)
+        if self.filter:
+            found = (key for key, tool in self.tools.items() if self._matches(tool))
+            self.show([Row(key, ()) for key in found])
+            return
+        rows = [Row(key, ()) for key, tool in self.tools.items() if tool.loaded]
+        at = ""
+        for key, tool in self.tools.items():
+            if tool.server != at:
+                at = tool.server
+                opened = self.is_open(at)
+                rows.append(Row(at, ()))
+            if opened and not tool.loaded:
+                rows.append(Row(key, ()))
+        self.show(rows)
+        self.refresh()  # a row may say another thing now
 
-    def on_resize(self) -> None:
-        self._draw()
+    def _matches(self, tool: p.ToolRow) -> bool:
+        return self.filter in f"{tool.server}.{tool.raw} {tool.description}".casefold()
+
+    def line_at(self, y: int) -> Line:
+        if y >= len(self.rows):
+            return super().line_at(y)
+        key, width = self.rows[y].key, max(self.columns, 1)
+        if (tool := self.tools.get(key)) is not None:
+            return tool_row(tool, width, alone=tool.loaded or bool(self.filter))
+        group = self.groups.get(key)
+        return group_row(group, width, is_open=self.is_open(key)) if group is not None else ()
+
+    # ------------------------------------------------------------------ keys
+
+    def _wish(self, what: ToolsPane.What) -> None:
+        if tool := self.tools.get(self.current):
+            self.post_message(self.Wish(what, tool))
+        elif what == "off" and self.current:
+            self.post_message(self.ServerWish(self.current))
+        elif self.current and what in ("load", "view"):
+            self._turned ^= {self.current}
+            self._draw()
 
     def action_load(self) -> None:
-        if tool := self.tools.get(self.current):
-            self.post_message(self.Toggled(tool))
+        self._wish("load")
+
+    def action_pin(self) -> None:
+        self._wish("pin")
+
+    def action_off(self) -> None:
+        self._wish("off")
 
     def action_open(self) -> None:
-        self.action_load()
+        self._wish("view")
 
     def action_call(self) -> None:
-        if tool := self.tools.get(self.current):
-            self.post_message(self.CallWanted(tool))
+        self._wish("call")
 
     def action_clear_filter(self) -> None:
         if not self.filter:
@@ -121,3 +239,6 @@ class ToolsPane(RowList):
 
     async def action_filter(self) -> None:
         await self.run_action("screen.filter_tools")
+
+    async def action_search(self) -> None:
+        await self.run_action("screen.search_tools")

@@ -30,6 +30,8 @@ STRINGS: dict[str, str] = {
     "trust.title": "This project wants to start {n} servers",
     "trust.title.one": "This project wants to start a server",
     "trust.warning": "These programs run with your rights, outside any sandbox. Allow only what you know.",
+    "trust.settings": "settings, nothing is started; these hold only with your word:",
+    "trust.title_settings": "This project wants to loosen your settings",
     "trust.resolved": "runs",
     "trust.not_found": "not found on PATH",
     "trust.cwd": "in",

@@ -27,6 +27,8 @@ STRINGS: dict[str, str] = {
     "rule.approval.project": "{key}: 이 프로젝트에 쓸 규칙:",
     "trust.title": "이 프로젝트가 서버 {n}개를 시작하려 합니다",
     "trust.warning": "이 프로그램들은 샌드박스 밖에서 당신의 권한으로 실행됩니다. 아는 것만 허용하세요.",
+    "trust.settings": "설정입니다. 아무것도 시작하지 않으며, 허락해야만 적용됩니다:",
+    "trust.title_settings": "이 프로젝트가 설정을 느슨하게 하려 합니다",
     "trust.resolved": "실행 파일",
     "trust.not_found": "PATH에 없습니다",
     "trust.cwd": "위치",
