@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from array import array
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +19,8 @@ from hel_tui.core.mcp.words import surfaces, terms
 
 K1 = 1.2
 """How soon more of the same word stops counting."""
+MOST_TIMES = 3
+"""A term counts in one field: a description that repeats its words is no better for it."""
 MOST_QUERY_WORDS = 40
 _MOST_PARAMETERS = 60
 _DEEPEST = 6
@@ -114,8 +117,8 @@ def _weights(document: Document) -> dict[str, float]:
     ):
         found = terms(text)
         each = field.weight / (1 - field.b + field.b * len(found) / field.usual)
-        for term in found:
-            weights[term] = weights.get(term, 0.0) + each
+        for term, times in Counter(found).items():
+            weights[term] = weights.get(term, 0.0) + min(times, MOST_TIMES) * each
     return weights
 
 

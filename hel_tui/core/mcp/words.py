@@ -21,8 +21,11 @@ _BIGRAM_SCRIPTS = (
     "\u1100-\u11ff\u3131-\u318e\ua960-\ua97f\uac00-\ud7ff"  # Hangul
     "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Han
     "\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff"  # Kana
+    "\u0e01-\u0e4e\u0e80-\u0ece\u1000-\u1049\u1780-\u17d3"  # Thai, Lao, Burmese, Khmer
 )
-_RUN = re.compile(rf"([{_BIGRAM_SCRIPTS}]+)|((?:[^\W_{_BIGRAM_SCRIPTS}]|[\u0300-\u036f])+)")
+_MARKS = "\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0df3"
+"""Parts of words that are no letters: accents, vowels of Hebrew and Arabic, signs of the scripts of India."""
+_RUN = re.compile(rf"([{_BIGRAM_SCRIPTS}]+)|((?:[^\W_{_BIGRAM_SCRIPTS}]|[{_MARKS}])+)")
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 """The parts of `camelCase2HTTPServer`."""
 _LATIN = re.compile(r"[a-z]+")
@@ -42,8 +45,8 @@ def terms(text: str) -> list[str]:
     """The terms of a text in its order, repeated ones too.
 
     Compatibility forms and case do not count. A word gives its stem, and where it is an identifier
-    (`camelCase`, `base64`) its parts too; Chinese, Japanese and Hangul give pairs of characters, or the
-    one that stands alone. Terms made of terms are the same terms. At most `MOST_TERMS`.
+    (`camelCase`, `base64`) its parts too; scripts without spaces, and Hangul with its endings, give pairs
+    of characters, or the one that stands alone. Every term is among its own terms. At most `MOST_TERMS`.
     """
     found: list[str] = []
     for _, of_word in surfaces(text):
