@@ -17,21 +17,26 @@ MOST_ROUNDS = 40
 _CONDITIONS = ("if", "then", "else", "not")
 
 
-def combined(node: Json, spot: Spot) -> Json:
-    """The schema without those combinations that may not stay in it."""
+def combined(node: Json, spot: Spot) -> tuple[Json, Spot]:
+    """The schema without those combinations that may not stay in it, and the spot with all references that
+    led to its parts.
+    """
     is_top = not spot.path
     for _ in range(MOST_ROUNDS):
         if "allOf" in node and (is_top or "allOf" not in spot.profile.combinators or len(node) > 1):
-            node = _all(node, spot)
+            node, spot = _all(node, spot)
         elif is_top and ("oneOf" in node or "anyOf" in node):
-            node = _any_at_top(node, spot)
+            node, spot = _any_at_top(node, spot)
         else:
             break
+    else:
+        spot.say("depth", "combinations inside combinations are cut")
+        node = {key: value for key, value in node.items() if key not in COMBINING}
     if is_top:
-        return _object_at_top(node, spot)
+        return _object_at_top(node, spot), spot
     if "oneOf" in node and "oneOf" not in spot.profile.combinators:
-        return _any_for_one(node, spot)
-    return node
+        return _any_for_one(node, spot), spot
+    return node, spot
 
 
 def _object_at_top(node: Json, spot: Spot) -> Json:
@@ -53,32 +58,37 @@ def _any_for_one(node: Json, spot: Spot) -> Json:
     return out
 
 
-def _all(node: Json, spot: Spot) -> Json:
+def _all(node: Json, spot: Spot) -> tuple[Json, Spot]:
     """`allOf` merged into the schema it stands in."""
     out = {key: value for key, value in node.items() if key != "allOf"}
+    joined = spot
     for number, member in enumerate(node["allOf"]):
-        part, _ = opened(member, spot.part("allOf", str(number)))
+        part, here = opened(member, spot.part("allOf", str(number)))
+        joined = joined.reached(here)
         for key in _CONDITIONS:
             if key in part:
                 spot.lose(key, part[key])
         out = both(out, {key: one for key, one in part.items() if key not in _CONDITIONS}, spot.hints)
     spot.say("all-of", "allOf is merged: all its properties and all its requirements")
-    return out
+    return out, joined
 
 
-def _any_at_top(node: Json, spot: Spot) -> Json:
+def _any_at_top(node: Json, spot: Spot) -> tuple[Json, Spot]:
     """`oneOf` or `anyOf` at the top as one object: the properties of all, required what all require."""
     key = "oneOf" if "oneOf" in node else "anyOf"
     out = {name: value for name, value in node.items() if name != key}
     variants: list[Json] = []
+    joined = spot
     for number, member in enumerate(node[key]):
         part, here = opened(member, spot.part(key, str(number)))
-        if "allOf" in part:
-            part = _all(part, here)
         for _ in range(MOST_ROUNDS):
-            if "oneOf" not in part and "anyOf" not in part:
+            if "allOf" in part:
+                part, here = _all(part, here)
+            elif "oneOf" in part or "anyOf" in part:
+                part, here = _any_at_top(part, here)
+            else:
                 break
-            part = _any_at_top(part, here)
+        joined = joined.reached(here)
         if "object" in part.get("type", "object"):
             variants.append(part)
         else:
@@ -88,4 +98,4 @@ def _any_at_top(node: Json, spot: Spot) -> Json:
         out = any_object(out, variants)
     rule = "one-of" if key == "oneOf" else "any-of"
     spot.say(rule, f"{key} is merged into one object: no provider takes it at the top")
-    return out
+    return out, joined

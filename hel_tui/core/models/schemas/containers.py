@@ -86,8 +86,9 @@ def object_form(node: Json, spot: Spot) -> Json:
     profile = spot.profile
     required: list[str] = node.get("required", [])
     further = node.get("additionalProperties")
-    is_open = not node.get("properties") and not required and further is not False
-    if is_open and spot.path and profile.maps == "text":
+    listed = [name for name, schema in node.get("properties", {}).items() if schema is not False]
+    is_empty = not listed and not required
+    if is_empty and spot.path and profile.maps == "text":
         return _text_form(further, spot)
     out: Json = {"type": "object", "properties": _properties(node.get("properties", {}), required, spot)}
     if "properties" not in node:
@@ -102,7 +103,7 @@ def object_form(node: Json, spot: Spot) -> Json:
             spot.say("required", "required lists the names the model uses")
         elif "required" in node and not names:
             spot.say("required", "an empty list of what is required is left out")
-        out |= _further(further, is_open, spot)
+        out |= _further(further, is_empty, spot)
     for key, value in node.items():
         if key in _OF_ARRAYS:
             spot.say("type", f"{key} says nothing of an object and is left out")
@@ -142,12 +143,12 @@ def _properties(listed: Json, required: list[str], spot: Spot) -> Json:
     return out
 
 
-def _further(further: Any, is_open: bool, spot: Spot) -> Json:
+def _further(further: Any, is_empty: bool, spot: Spot) -> Json:
     """What is said of properties that are not listed."""
     if not spot.profile.takes("additionalProperties"):
         return {}
     if further is None:
-        if not is_open or not spot.path:
+        if not is_empty or not spot.path:
             return {}
         spot.say("properties", "further properties are allowed: an empty list might mean none")
         return {"additionalProperties": True}

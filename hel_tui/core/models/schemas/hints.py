@@ -108,7 +108,7 @@ def _fixed(schema: Json) -> str | None:
 def described(description: Any, hints: list[str], most: int) -> str:
     """A description with its hints behind it, at most so many characters; the description is cut first."""
     text = description if isinstance(description, str) else ""
-    tail = " ".join(dict.fromkeys(one for one in hints if one))
+    tail = for_model(" ".join(dict.fromkeys(one for one in hints if one)))
     if len(tail) > most // 2:
         tail = tail[: most // 2 - 1] + "…"
     room = most - len(tail) - 1 if tail else most

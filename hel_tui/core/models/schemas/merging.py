@@ -42,6 +42,8 @@ def _joined(key: str, one: Any, other: Any, lost: list[str]) -> Any:
                 for name, schema in other.items()
             },
         }
+    if key == "allOf" and isinstance(one, list):
+        return [*one, *other]
     if key == "required" and isinstance(one, list):
         return list(dict.fromkeys([*one, *other]))
     if key == "type":

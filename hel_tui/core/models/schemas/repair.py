@@ -10,6 +10,7 @@ import math
 import re
 from typing import Any
 
+from hel_tui.core.models.schemas.references import REFERENCE_KEYS
 from hel_tui.core.models.schemas.work import Spot, is_schema
 from hel_tui.core.vocabulary import Json
 from hel_tui.foreign import STAND_IN
@@ -46,6 +47,9 @@ def repaired(node: Json, spot: Spot) -> Json:
     for key, value in node.items():
         if key in _GONE or (key == "id" and isinstance(value, str) and not spot.path):
             spot.say("definitions", f"{key} is not needed: what refers to it is written out")
+            continue
+        if key in REFERENCE_KEYS:
+            spot.say("malformed", f"{key} is no reference and is left out")
             continue
         kept = _shaped(key, value, spot)
         if kept is not _NOTHING:

@@ -55,7 +55,7 @@ def rewritten(given: Any, spot: Spot) -> Json:
         spot.work.problem = f"its schema has more than {MOST_SCHEMAS:,} parts"
         return {}
     node, spot = opened(given, spot)
-    node = combined(cut(node, spot), spot)
+    node, spot = combined(cut(node, spot), spot)
     out = _noted(_written(_taken(node, spot), spot), node, spot)
     return {key: out[key] for key in node if key in out} | out
 

@@ -95,6 +95,10 @@ class Spot:
         """The spot of a schema that becomes part of this one."""
         return replace(self, path=(*self.path, *steps))
 
+    def reached(self, other: Spot) -> Spot:
+        """This spot, with the references that led to the other one among its own."""
+        return replace(self, chain=tuple(dict.fromkeys((*self.chain, *other.chain))))
+
 
 def plain(path: Path) -> Path:
     """`path` without the steps into alternatives: where a value is, however many schemas speak of it."""
