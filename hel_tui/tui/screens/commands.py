@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, get_args
 from hel_tui.core import protocol as p
 from hel_tui.tui import keymap, slash
 from hel_tui.tui.safe import clean, is_clean
-from hel_tui.tui.screens import sheets, tool_view
+from hel_tui.tui.screens import sheets
 from hel_tui.tui.screens.text import TextScreen
 from hel_tui.tui.state import AnswerItem, CallItem
 from hel_tui.tui.strings import t
@@ -168,6 +168,8 @@ class Commands:
         self.hel.send(p.SearchTools(rest))
 
     def _do_searches(self, _: str) -> None:
+        from hel_tui.tui.screens import tool_view  # not needed for the first paint
+
         self._sheet(t("search.title"), tool_view.searches_lines(self.hel.core.searches()))
 
     def _do_reload(self, _: str) -> None:
@@ -341,6 +343,8 @@ class Commands:
 
     def open_tool(self, tool: p.ToolRow) -> None:
         """The sheet of one tool, with keys that act on it; a change of it counts as looked at."""
+        from hel_tui.tui.screens import tool_view  # not needed for the first paint
+
         detail = self.hel.core.tool(tool.server, tool.raw)
         if detail is None:
             return
@@ -370,6 +374,8 @@ class Commands:
                 self._show_search(trace)
 
     def _show_search(self, trace: p.SearchTrace) -> None:
+        from hel_tui.tui.screens import tool_view  # not needed for the first paint
+
         hits = {str(place % 10): hit.public for place, hit in enumerate(trace.hits[:10], 1)}
         keys = dict.fromkeys(hits, "")
 
