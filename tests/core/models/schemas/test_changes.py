@@ -41,7 +41,12 @@ def differences(before: Any, after: Any, at: tuple[str, ...] = ()) -> Iterator[t
 @given(schema=tops())
 def test_every_difference_is_told_at_its_place_or_around_it(name: str, schema: Json) -> None:
     adapted = adapted_to(PROFILES[name], schema)
-    told = {change.path for change in adapted.changes}
+    new = adapted.names or {}
+    told = {
+        path
+        for change in adapted.changes
+        for path in (change.path, tuple(new.get(s, s) for s in change.path))
+    }
     for place in differences(schema, adapted.definition.parameters):
         assert any(place[: len(path)] == path for path in told), (place, told)
 

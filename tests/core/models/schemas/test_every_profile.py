@@ -17,7 +17,7 @@ from tests.fixtures.models.schema_rules import RULES, has_null
 
 LISTS = Path(__file__).parents[3] / "search" / "lists"
 QUICK = settings(
-    max_examples=150, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+    max_examples=40, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
 
 
@@ -28,18 +28,6 @@ def definition(parameters: Any, description: str = "Does it.") -> ToolDefinition
 def function(adapted: Adapted) -> dict[str, Any]:
     out: dict[str, Any] = {"name": adapted.definition.name, "description": adapted.definition.description}
     return out | ({"parameters": adapted.definition.parameters} if adapted.definition.parameters else {})
-
-
-@pytest.mark.parametrize("name", PROFILES)
-@QUICK
-@given(schema=tops())
-def test_what_is_sent_keeps_the_rules_of_the_provider(name: str, schema: Any) -> None:
-    adapted = adapt(definition(schema, "d" * 5000), PROFILES[name])
-    assert not adapted.problem
-    assert RULES[name]([function(adapted)]) is None
-    text = json.dumps(adapted.definition.parameters, allow_nan=False)
-    assert not has_null(adapted.definition.parameters)
-    assert json.dumps(adapt(definition(schema, "d" * 5000), PROFILES[name]).definition.parameters) == text
 
 
 STRUCTURAL = [
@@ -75,10 +63,20 @@ def unaccounted(sent: Any, given: Any, path: tuple[str, ...], adapted: Adapted) 
         return ""
     if not isinstance(sent, dict) or not isinstance(given, dict):
         return "" if at else f"{path}: {sent!r:.80} became {given!r:.80}"
+    for key in ("anyOf", "oneOf", "allOf"):
+        members, kept = sent.get(key), given.get(key)
+        if isinstance(members, list) and isinstance(kept, list) and len(members) == len(kept):
+            pairs = enumerate(zip(members, kept, strict=True))
+            problems = (unaccounted(a, b, (*path, key, str(n)), adapted) for n, (a, b) in pairs)
+            if problem := next(filter(None, problems), ""):
+                return problem
+            sent, given = ({k: v for k, v in one.items() if k != key} for one in (sent, given))
     inside = ("properties", "items", "additionalProperties")
     differing = [key for key in {*sent, *given} if sent.get(key) != given.get(key) and key not in inside]
-    if differing and not at:
-        return f"{path}: {differing}"
+    told = " ".join(change.sentence for change in adapted.changes if change.path == path)
+    silent = [key for key in differing if key not in told]
+    if silent and not at & {"strict", "empty"}:
+        return f"{path}: {silent}"
     names = adapted.names or {}
     before, after = sent.get("properties", {}), given.get("properties", {})
     if not isinstance(before, dict) or not isinstance(after, dict):
@@ -103,9 +101,18 @@ def unaccounted(sent: Any, given: Any, path: tuple[str, ...], adapted: Adapted) 
 @pytest.mark.parametrize("name", PROFILES)
 @QUICK
 @given(schema=tops())
-def test_every_difference_is_accounted_for(name: str, schema: Any) -> None:
-    adapted = adapt(definition(schema), PROFILES[name])
+def test_what_is_sent_keeps_the_rules_is_always_the_same_and_every_difference_is_told(
+    name: str, schema: Any
+) -> None:
+    before = repr(schema)
+    adapted = adapt(definition(schema, "d" * 5000), PROFILES[name])
+    assert not adapted.problem
+    assert RULES[name]([function(adapted)]) is None
+    assert not has_null(adapted.definition.parameters)
+    text = json.dumps(adapted.definition.parameters, allow_nan=False)
+    assert json.dumps(adapt(definition(schema, "d" * 5000), PROFILES[name]).definition.parameters) == text
     assert not unaccounted(schema, adapted.definition.parameters, (), adapted)
+    assert repr(schema) == before, "the server's own schema was touched"
 
 
 @pytest.mark.parametrize("name", PROFILES)
@@ -128,29 +135,14 @@ def test_a_schema_that_fits_everywhere_stays_as_it_is(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PROFILES)
-@QUICK
-@given(schema=tops())
-def test_the_schema_of_the_server_is_never_touched(name: str, schema: Any) -> None:
-    before = repr(schema)
-    adapt(definition(schema), PROFILES[name])
-    assert repr(schema) == before
-
-
-@pytest.mark.parametrize("name", PROFILES)
-@pytest.mark.parametrize("path", sorted(LISTS.glob("*.json")), ids=lambda path: path.stem)
-def test_the_tools_of_real_servers_fit_every_provider(name: str, path: Path) -> None:
-    tools = json.loads(path.read_text())["tools"]
-    adapted = [
-        adapt(
-            ToolDefinition(
-                f"mcp__s__t{number}",
-                tool.get("description", ""),
-                tool.get("inputSchema") or {"type": "object"},
-            ),
-            PROFILES[name],
-        )
-        for number, tool in enumerate(tools)
-    ]
-    assert not [one.problem for one in adapted if one.problem]
-    for one in adapted:
-        assert RULES[name]([function(one)]) is None
+def test_the_tools_of_real_servers_fit_every_provider(name: str) -> None:
+    lists = sorted(LISTS.glob("*.json"))
+    assert len(lists) >= 20
+    for path in lists:
+        for number, tool in enumerate(json.loads(path.read_text())["tools"]):
+            schema = tool.get("inputSchema") or {"type": "object"}
+            sent = ToolDefinition(f"mcp__{path.stem}__t{number}", tool.get("description", ""), schema)
+            adapted = adapt(sent, PROFILES[name])
+            assert not adapted.problem
+            assert RULES[name]([function(adapted)]) is None, (path.stem, tool["name"])
+            assert not unaccounted(schema, adapted.definition.parameters, (), adapted)
