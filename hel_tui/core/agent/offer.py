@@ -180,8 +180,7 @@ class Offer:
     def limited(self, model: ChatModel | None) -> int:
         """How many server tools fit into a request for this model; 0 for any number."""
         most = model.schemas.tool_limit if model is not None else 0
-        own = sum(1 for one in self._registry.definitions() if not self._server(one.name))
-        return max(most - own, 1) if most else 0
+        return max(most - self._registry.own, 1) if most else 0
 
     def _server(self, name: str) -> str:
         """The server whose tool this is; empty for one of hel's own."""

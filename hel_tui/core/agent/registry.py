@@ -76,6 +76,11 @@ class Registry:
         """Whether any server tool is on offer; without one a request is as if MCP did not exist."""
         return self._servers is not None and self._servers.offered > 0
 
+    @property
+    def own(self) -> int:
+        """How many tools of a request may be hel's own: built-ins, the loader, the search."""
+        return len(self._builtins) + len(self._own)
+
     def inventory(self) -> Sequence[tuple[str, str]]:
         """(public name, first line of description) of the server tools that must be loaded first."""
         return self._servers.inventory() if self._servers is not None else ()

@@ -87,7 +87,7 @@ def refused(
     if 300 <= status < 400:
         tail = f"It redirects to {headers.get('location', '?')}; give that address as --base-url."
     return Failure(
-        ModelFault(kind, sentence(head, said, tail, key), status, said=words_in(body)),
+        ModelFault(kind, sentence(head, said, tail, key), status, said=words_in(body, key)),
         passing,
         retry_after(headers.get("retry-after"), now),
         said,
@@ -107,7 +107,7 @@ def in_stream(error: Any, *, who: str, key: str) -> Failure:
             kind,
             sentence(f"{who} reported an error", said, "", key),
             status,
-            said=words_in(json.dumps(error).encode()),
+            said=words_in(json.dumps(error).encode(), key),
         ),
         kind in ("rate", "server", "stream"),
     )
@@ -152,9 +152,11 @@ def said_in(body: bytes) -> tuple[str, str]:
     return _said(value)
 
 
-def words_in(body: bytes) -> str:
-    """All that an error body says, such as which parameter is meant; JSON inside JSON made readable."""
-    text = body.decode("utf-8", "replace")[:MAX_WORDS]
+def words_in(body: bytes, key: str) -> str:
+    """All that an error body says but the key, such as which parameter is meant; JSON inside JSON made
+    readable.
+    """
+    text = without_key(body.decode("utf-8", "replace")[:MAX_WORDS], key)
     return text.replace('\\"', '"').replace("\\n", "\n") if text.lstrip()[:1] in ("{", "[") else text
 
 
