@@ -82,7 +82,9 @@ def _growth(cores: dict[int, list[dict[str, Any]]], sizes: tuple[int, ...]) -> l
         before = (at[middle] - at[first]) / max(middle - first, 1)
         note = f"{middle} to {last} against {first} to {middle} servers"
         figures.append(
-            Figure(f"scale: growth of {what} a server", "", (slope,), (before or 1e-9,), aim="ratio 1", note=note)
+            Figure(
+                f"scale: growth of {what} a server", "", (slope,), (before or 1e-9,), aim="ratio 1", note=note
+            )
         )
     return figures
 

@@ -33,7 +33,8 @@ def entries(servers: int, tools: int) -> dict[str, Any]:
     command = {"command": sys.executable, "args": ["-S", "-E", str(SERVER), "described"]}
     return {
         "servers": {
-            f"server-{n:03}": {**command, "env": {"COUNT": str(tools), "SEED": str(n)}} for n in range(servers)
+            f"server-{n:03}": {**command, "env": {"COUNT": str(tools), "SEED": str(n)}}
+            for n in range(servers)
         }
     }
 

@@ -7,13 +7,12 @@ Not here: what a family of providers refuses (forms), schemas inside (walk).
 from __future__ import annotations
 
 import math
-import re
 from typing import Any
 
 from hel_tui.core.models.schemas.references import REFERENCE_KEYS
 from hel_tui.core.models.schemas.work import Spot, is_schema
 from hel_tui.core.vocabulary import Json
-from hel_tui.foreign import STAND_IN
+from hel_tui.foreign import STAND_IN, whole_characters
 
 TYPES = ("string", "number", "integer", "boolean", "object", "array", "null")
 _ALIASES = {
@@ -36,7 +35,7 @@ _TEXTS = (
     "contentMediaType",
 )
 _GONE = ("$id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$vocabulary", "$defs", "definitions")
-_BAD_TEXT = re.compile("[\x00\ud800-\udfff]")
+NUL = "\0"
 LARGEST = 2**53
 """The largest bound that every JSON reader holds exactly."""
 
@@ -85,7 +84,7 @@ def _shaped(key: str, value: Any, spot: Spot) -> Any:
 def sound(value: Any) -> Any:
     """A value that can be sent: no NUL, no half characters, no infinite numbers (_NOTHING for these)."""
     if isinstance(value, str):
-        return _BAD_TEXT.sub(STAND_IN, value) if _BAD_TEXT.search(value) else value
+        return whole_characters(value.replace(NUL, STAND_IN))
     if isinstance(value, float):
         return value if math.isfinite(value) else _NOTHING
     if isinstance(value, list):
