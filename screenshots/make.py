@@ -42,6 +42,7 @@ PICTURES = (
     "approval",
     "markdown",
     "palette",
+    "tool",
     "keys",
     "failed",
     "small",
@@ -333,7 +334,10 @@ async def walk(wanted: frozenset[str]) -> None:
             await person.rest(0.2)
             person.shoot(f"theme-{theme}")
         person.app.use_theme(THEMES[0])
-        await person.pilot.press("ctrl+p")
+        await person.pilot.press("f4", "enter")
+        await person.rest(0.5)
+        person.shoot("tool")
+        await person.pilot.press("escape", "ctrl+p")
         await person.rest(0.5)
         person.shoot("palette")
         await person.pilot.press("escape", "f1")
