@@ -122,7 +122,11 @@ def _add(parser: Parser) -> None:
         metavar="K[:PREFIX]",
         help="as --header, kept in the keyring; 'Authorization: Bearer' puts Bearer before it",
     )
-    parser.add_argument("--cwd", metavar="DIR", help="where the program runs (default: the project)")
+    parser.add_argument(
+        "--cwd",
+        metavar="DIR",
+        help="where the program runs (default: the project; with -s user the folder of that file)",
+    )
     parser.add_argument("--timeout", type=_seconds, metavar="S", help="seconds a call may wait")
     parser.add_argument(
         "--startup-timeout", type=_seconds, metavar="S", help="seconds until it counts as slow"

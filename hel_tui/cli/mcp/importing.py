@@ -21,7 +21,7 @@ from hel_tui.core.mcp.editing import NotEdited, files_of, names_in, put_entries
 from hel_tui.core.mcp.entries import ServerEntry
 from hel_tui.core.mcp.importing.gather import Found, Gathered, gather
 from hel_tui.core.permissions.claims import claim, masked_definition
-from hel_tui.core.store.redact import command_line, masked_words, redact_shapes
+from hel_tui.core.store.redact import MARK, command_line, masked_words, redact_shapes
 
 State = Literal["new", "replaces", "exists", "unusable"]
 
@@ -199,6 +199,8 @@ def _end(
 def _masked(entry: ServerEntry) -> dict[str, Any]:
     """What would be written, credentials masked: also among the words, which nobody is asked about here."""
     shown: dict[str, Any] = json.loads(masked_definition(entry))
+    if entry.env:
+        shown["env"] = {name: value if value.startswith("${") else MARK for name, value in entry.env}
     if entry.args:
         shown["args"] = masked_words((entry.command, *entry.args))[1:]
     return shown

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from hel_tui.core.mcp.catalogue import Catalogue
@@ -32,7 +32,8 @@ MOST_QUERY = 500
 _MOST_SERVERS = 30
 _REASON_LENGTH = 200
 _AT_ONCE = 100
-"""Tools that are indexed without a thread."""
+_AT_ONCE_LENGTH = 50_000
+"""Tools, and characters of their descriptions, that are indexed without a thread."""
 NO_MATCH = "no match"
 
 _DEFINITION = ToolDefinition(
@@ -145,7 +146,7 @@ class Searcher:
                 def work(new: Mapping[str, tuple[Listed, ...]] = new) -> dict[str, Part]:
                     return {server: build(_documents(server, tools)) for server, tools in new.items()}
 
-                light = sum(map(len, new.values())) <= _AT_ONCE
+                light = _is_light(new.values())
                 built = work() if light else await in_thread(work, "hel-index")
                 self._parts = known | {server: (new[server], part) for server, part in built.items()}
 
@@ -268,3 +269,9 @@ def _not_searched(absent: Sequence[tuple[str, str]]) -> list[str]:
 def _some(named: Sequence[str]) -> str:
     more = f", and {len(named) - _MOST_SERVERS} more" if len(named) > _MOST_SERVERS else ""
     return ", ".join(named[:_MOST_SERVERS]) + more
+
+
+def _is_light(generations: Iterable[tuple[Listed, ...]]) -> bool:
+    """Whether so little is to be indexed that a thread would cost more."""
+    specs = [one.spec for listed in generations for one in listed]
+    return len(specs) <= _AT_ONCE and sum(len(one.description) for one in specs) <= _AT_ONCE_LENGTH

@@ -27,6 +27,7 @@ from hel_tui.core.mcp.entries import (
 from hel_tui.core.mcp.remarks import FLAGS, SWITCHES, in_own_names, remarks
 from hel_tui.core.protocol import LogLevel
 from hel_tui.core.store.redact import redact_shapes
+from hel_tui.foreign import whole_characters
 
 MAX_SERVER_NAME = 32
 _NAME = re.compile(rf"[A-Za-z0-9_-]{{1,{MAX_SERVER_NAME}}}")
@@ -180,6 +181,8 @@ def _shown(value: Any) -> str:
 def _checked(value: Any, what: str, *field: str | int) -> str:
     if not isinstance(value, str):
         raise Invalid(f"{what} must be text, not {_kind(value)}.", *field)
+    if whole_characters(value) != value:
+        raise Invalid(f"{what} must not hold half a character (a lone surrogate).", *field)
     if "\x00" in value:
         raise Invalid(f"{what} must not hold a NUL character.", *field)
     return value

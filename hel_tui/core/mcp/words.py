@@ -56,14 +56,32 @@ def terms(text: str) -> list[str]:
     return found
 
 
+MOST_MARKS = 8
+"""Combining marks on one character that count; no script has more."""
+
+
 def surfaces(text: str) -> Iterator[tuple[str, list[str]]]:
     """Each word of a text as it is read (NFKC), with its terms; words that have none are left out."""
-    text = unicodedata.normalize("NFKC", text[:MOST_CHARACTERS])[:MOST_CHARACTERS]
+    text = _few_marks(text[:MOST_CHARACTERS])
+    text = unicodedata.normalize("NFKC", text)[:MOST_CHARACTERS]
     for match in _RUN.finditer(text):
         word = match[0]
         of_word = _pairs(word) if match[1] else _of_word(word[:LONGEST_TERM])
         if of_word:
             yield word, of_word
+
+
+def _few_marks(text: str) -> str:
+    """At most `MOST_MARKS` combining marks in a row: normalizing sorts them, at a cost of their square."""
+    if text.isascii():
+        return text
+    kept: list[str] = []
+    row = 0
+    for character in text:
+        row = row + 1 if unicodedata.combining(character) else 0
+        if row <= MOST_MARKS:
+            kept.append(character)
+    return "".join(kept)
 
 
 def _pairs(run: str) -> list[str]:

@@ -51,6 +51,9 @@ _REPLACING = re.compile(
 _PROXY = re.compile(r"(?:\w+_)?PROXY", re.IGNORECASE)
 _INTERPRETERS = re.compile(r"python[\d.]*|pypy\d*|node|nodejs|bun|deno|tsx|perl|ruby|php|lua|osascript")
 _INLINE = re.compile(r"-[A-Za-z]*[ceEpr]|--(?:eval|print)(?:=.*)?|eval", re.DOTALL)
+_PYTHON = re.compile(r"(?:python|pypy)[\d.]*")
+_PYTHON_INLINE = re.compile(r"-[A-Za-z]*c", re.DOTALL)
+"""Its other letters switch things off or on: -E, -S, -I take no code."""
 _DELETES = re.compile(r"\brm\s+(?:-\w+\s+)*-\w*[rRf]|\bmkfs|\bdd\s+if=|\bshred\b")
 _PIPED = re.compile(r"\b(?:curl|wget|fetch)\b[^|]{0,2000}\|\s*(?:sudo\s+)?(?:\S*/)?(?:ba|z|da)?sh\b")
 _SENSITIVE = re.compile(r"(?:^|/)\.(?:ssh|aws|gnupg|kube|docker|netrc|config/gcloud)(?:/|$)")
@@ -101,8 +104,9 @@ def _inline_code(names: Sequence[str], words: Sequence[str]) -> list[str]:
     """Say that an interpreter's program is written in the definition, where no file can be looked at."""
     for at, name in enumerate(names):
         if _INTERPRETERS.fullmatch(name):
+            inline = _PYTHON_INLINE if _PYTHON.fullmatch(name) else _INLINE
             for word in words[at + 1 :]:
-                if _INLINE.fullmatch(word):
+                if inline.fullmatch(word):
                     return [f"runs code written in its arguments: {name} {word.partition('=')[0]}"]
                 if not word.startswith("-"):
                     break

@@ -35,10 +35,10 @@ class BadToml(ValueError):
         self.line = line
 
 
-def parse_toml(text: str) -> dict[str, Any]:
-    """Return the document in `text`. Raises BadToml, never anything else."""
-    if len(text.encode()) > MAX_BYTES:
-        raise BadToml(f"it is larger than {MAX_BYTES >> 10} KiB")
+def parse_toml(text: str, most: int = MAX_BYTES) -> dict[str, Any]:
+    """Return the document in `text`, of `most` bytes. Raises BadToml, never anything else."""
+    if len(text.encode()) > most:
+        raise BadToml(f"it is larger than {most >> 10} KiB")
     bare = _QUIET.sub(lambda found: re.sub(r"[^\n]", " " if found[0][0] == "#" else "s", found[0]), text)
     if dotted := _DOTTED.search(bare):
         line = bare.count("\n", 0, dotted.start()) + 1

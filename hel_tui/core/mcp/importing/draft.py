@@ -23,6 +23,10 @@ _APPROVING = frozenset(
 _DOLLAR = re.compile(r"\$(?:\{(?P<braced>[A-Za-z_][A-Za-z0-9_]*)\}|(?P<bare>[A-Za-z_][A-Za-z0-9_]*))")
 
 
+LONGEST = 1e9
+"""Seconds from which a time is taken for a mistake."""
+
+
 @dataclass(slots=True)
 class Draft:
     """`raw` is the entry as the agent has it, `entry` what hel would write."""
@@ -61,14 +65,21 @@ class Draft:
     def seconds(self, key: str, to: str, scale: float = 1.0) -> None:
         """Take over a time; `scale` is the agent's unit in seconds. Only a positive number counts."""
         value = self.take(key)
-        if isinstance(value, int | float) and not isinstance(value, bool) and value > 0:
+        if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < LONGEST / scale:
             number = round(value * scale, 3)
             self.put(to, int(number) if number == int(number) else number)
         elif value is not None:
             self.notes.append(f"`{key}` is no time: left out")
 
     def tools(self, include: Any, exclude: Any) -> None:
-        """Set which tools are wanted, from two lists of names."""
+        """Set which tools are wanted, from two lists of names. In hel what is included counts, in other
+        agents what is excluded: what both name is left out here.
+        """
+        if isinstance(include, list) and isinstance(exclude, list) and include:
+            include = [name for name in include if name not in exclude]
+            if not include:
+                self.notes.append("every tool it enables is disabled as well: none is offered")
+                include, exclude = [], ["*"]
         chosen = {key: names for key, names in (("include", include), ("exclude", exclude)) if names}
         self.put("tools", chosen)
 

@@ -94,8 +94,7 @@ def vscode(draft: Draft, editor: Editor) -> None:
     _env_file(draft)
     dev = draft.take("dev")
     if isinstance(dev, dict) and dev.get("watch"):
-        watched = dev["watch"]
-        draft.put("watch", watched if isinstance(watched, list) else [watched])
+        draft.notes.append("`dev.watch` is not taken over")
     draft.leave("gallery", "version")
 
 

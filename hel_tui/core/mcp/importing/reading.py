@@ -6,7 +6,7 @@ Not here: where the files are (places), what an entry means (agents, editors).
 from __future__ import annotations
 
 import json
-import tomllib
+import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -16,9 +16,12 @@ from hel_tui.core.mcp.editing import OwnScope
 from hel_tui.core.mcp.importing.draft import Json
 from hel_tui.core.mcp.importing.places import Source, Spot
 from hel_tui.core.store.reading import Unreadable, read_plain
+from hel_tui.core.store.toml import parse_toml
 
 MAX_FILE = 64 << 20
-"""Bytes of a file; that of Claude Code holds much besides servers."""
+"""Bytes of a file of JSON; that of Claude Code holds much besides servers."""
+MAX_WRITTEN = 1 << 20
+"""Bytes of a file of TOML or YAML, which people write and whose parsers are slow."""
 
 
 class Unusable(Exception):
@@ -57,16 +60,29 @@ def _json(data: bytes) -> Any:
 
 def _toml(data: bytes) -> Any:
     try:
-        return tomllib.loads(data.decode("utf-8-sig"))
-    except (ValueError, RecursionError) as error:
+        return parse_toml(data.decode("utf-8-sig"), MAX_WRITTEN)
+    except ValueError as error:
         raise Unusable(f"not read: {error}.") from None
 
 
 def _yaml(data: bytes) -> Any:
+    if len(data) > MAX_WRITTEN:
+        raise Unusable(f"not read: it is larger than {MAX_WRITTEN >> 20} MiB.")
     import yaml
 
+    class Loader(yaml.SafeLoader):
+        """Without base 60, dates and numbers of any length: they cost far more than they say."""
+
+    numbers = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float", "tag:yaml.org,2002:timestamp")
+    Loader.yaml_implicit_resolvers = {
+        first: [(tag, pattern) for tag, pattern in resolvers if tag not in numbers]
+        for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    }
+    digits = list("+-0123456789")
+    Loader.add_implicit_resolver(numbers[0], re.compile(r"[-+]?(?:0|[1-9][0-9]{0,14})$"), digits)
+    Loader.add_implicit_resolver(numbers[1], re.compile(r"[-+]?[0-9]{1,15}\.[0-9]{1,15}$"), digits)
     try:
-        return yaml.safe_load(data)
+        return yaml.load(data, Loader)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
         where = f" (line {mark.line + 1}, column {mark.column + 1})" if mark is not None else ""

@@ -6,6 +6,7 @@ Not here: the rules (walk), arguments (restore), the whole request (wire).
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -18,6 +19,8 @@ from hel_tui.core.models.schemas.walk import rewritten
 from hel_tui.core.models.schemas.work import Change, Path, Spot, Work
 from hel_tui.core.vocabulary import Json, ToolDefinition
 
+LARGEST = 256 << 10
+"""Characters of a definition, as JSON, that are looked at; no model has room for more."""
 MOST_KEPT = 4_000
 """Adaptations that are kept; with more, the oldest go."""
 
@@ -63,6 +66,11 @@ def adapt(tool: ToolDefinition, profile: SchemaProfile) -> Adapted:
     return Adapted(tool, profile, definition, unique, work.problem, names, frozenset(work.texts))
 
 
+def _large(tool: ToolDefinition) -> bool:
+    text = json.dumps(tool.parameters, ensure_ascii=False, default=str)
+    return len(text) + len(tool.description) > LARGEST
+
+
 class Adaptations:
     """What was adapted already, so that a request costs nothing new. May be asked from any thread."""
 
@@ -71,15 +79,29 @@ class Adaptations:
         self._lock = threading.Lock()
 
     def get(self, tool: ToolDefinition, profile: SchemaProfile) -> Adapted:
-        """`adapt`, made once for each definition and family."""
+        """`adapt`, made once for each definition and family.
+
+        A definition that nobody can read costs that tool, never a request or the screen.
+        """
         key = (tool.name, profile.name)
         known = self._kept.get(key)
         if known is not None and known.profile == profile and (known.source is tool or known.source == tool):
             return known
-        made = adapt(tool, profile)
+        made = self._made(tool, profile)
         with self._lock:
             self._kept.pop(key, None)
             self._kept[key] = made
             while len(self._kept) > MOST_KEPT:
                 del self._kept[next(iter(self._kept))]
         return made
+
+    @staticmethod
+    def _made(tool: ToolDefinition, profile: SchemaProfile) -> Adapted:
+        try:
+            if _large(tool):
+                problem = f"its definition is larger than {LARGEST >> 10} KiB"
+                return Adapted(tool, profile, replace(tool, description="", parameters={}), (), problem)
+            return adapt(tool, profile)
+        except (Exception, RecursionError) as error:  # foreign input: whatever it does, it is that tool's
+            problem = f"its schema cannot be read: {type(error).__name__}"
+            return Adapted(tool, profile, replace(tool, parameters={}), (), problem)

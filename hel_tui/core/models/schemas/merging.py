@@ -11,6 +11,7 @@ from typing import Any
 from hel_tui.core.models.schemas.hints import brief, hint
 from hel_tui.core.models.schemas.references import reference_in
 from hel_tui.core.models.schemas.repair import TYPES
+from hel_tui.core.models.schemas.work import canonical
 from hel_tui.core.vocabulary import Json
 
 _LARGER = frozenset({"minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"})
@@ -49,7 +50,8 @@ def _joined(key: str, one: Any, other: Any, lost: list[str]) -> Any:
     if key == "type":
         return _types(one, other)
     if key == "enum" and isinstance(one, list):
-        common = [value for value in one if any(_same(value, wanted) for wanted in other)]
+        wanted = set(map(canonical, other)) if isinstance(other, list) else set()
+        common = [value for value in one if canonical(value) in wanted]
         return common or one
     if key in _LARGER and numbers:
         return max(one, other)

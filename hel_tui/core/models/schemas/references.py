@@ -5,6 +5,8 @@ Not here: what a reference is replaced by (walk).
 
 from __future__ import annotations
 
+import itertools
+import re
 from typing import Any
 from urllib.parse import unquote
 
@@ -22,6 +24,7 @@ class References:
         self._root = root
         self._resources: dict[str, Json] | None = None
         self._anchors: dict[str, Json] = {}
+        self._looked_for: dict[str, Any] = {}
 
     def find(self, reference: str) -> Any:
         """The schema a reference means, or None when it is not in this document."""
@@ -34,11 +37,18 @@ class References:
         if fragment.startswith("/"):
             found = _at(start, fragment)
             if found is None and not base:
-                inner = (_at(one, fragment) for one in self._index().values())
-                found = next((one for one in inner if one is not None), None)
+                found = self._inside(fragment)
             return found
         self._index()
         return self._anchors.get(unquote(fragment))
+
+    def _inside(self, fragment: str) -> Any:
+        """What a pointer leads to in one of the documents inside this one; looked for once."""
+        if fragment not in self._looked_for:
+            some = itertools.islice(self._index().values(), MOST_DOCUMENTS)
+            found = (_at(one, fragment) for one in some)
+            self._looked_for[fragment] = next((one for one in found if one is not None), None)
+        return self._looked_for[fragment]
 
     def _index(self) -> dict[str, Json]:
         if self._resources is None:
@@ -67,6 +77,11 @@ class References:
                 self._collect(one)
 
 
+MOST_DOCUMENTS = 50
+"""Documents inside a document that a pointer is tried in."""
+_INDEX = re.compile(r"[0-9]{1,9}")
+
+
 def _at(start: Any, pointer: str) -> Any:
     """What a JSON pointer (RFC 6901, in a URI fragment) leads to, or None."""
     here = start
@@ -76,7 +91,7 @@ def _at(start: Any, pointer: str) -> Any:
             here = here[key]
         elif isinstance(here, dict) and token in here:
             here = here[token]
-        elif isinstance(here, list) and key.isdecimal() and int(key) < len(here):
+        elif isinstance(here, list) and _INDEX.fullmatch(key) and int(key) < len(here):
             here = here[int(key)]
         else:
             return None

@@ -10,7 +10,7 @@ import math
 from typing import Any
 
 from hel_tui.core.models.schemas.references import REFERENCE_KEYS
-from hel_tui.core.models.schemas.work import Spot, is_schema
+from hel_tui.core.models.schemas.work import Spot, canonical, is_schema
 from hel_tui.core.vocabulary import Json
 from hel_tui.foreign import STAND_IN, whole_characters
 
@@ -182,10 +182,7 @@ def _regex(value: Any) -> Any:
 def _values(value: Any) -> Any:
     if not isinstance(value, list) or not value:
         return _NOTHING
-    unique: list[Any] = []
-    for one in value:
-        if not any(type(one) is type(other) and one == other for other in unique):
-            unique.append(one)
+    unique = list({canonical(one): one for one in reversed(value)}.values())[::-1]
     return value if len(unique) == len(value) else unique
 
 

@@ -16,7 +16,7 @@ from hel_tui.core.models.schemas.merging import both
 from hel_tui.core.models.schemas.opening import cut, opened
 from hel_tui.core.models.schemas.profile import HOUSE_PROPERTY_DESCRIPTION
 from hel_tui.core.models.schemas.references import reference_in
-from hel_tui.core.models.schemas.work import MOST_SCHEMAS, Spot
+from hel_tui.core.models.schemas.work import MOST_SCHEMAS, Spot, canonical
 from hel_tui.core.vocabulary import Json
 
 LOGIC = frozenset(
@@ -149,11 +149,8 @@ def _choice(node: Json, key: str, spot: Spot) -> Json:
     inner = [spot.work.rewrite(one, spot.inside(key, str(number))) for number, one in enumerate(members)]
     if key == "allOf":
         return {key: inner}
-    flat: list[Json] = []
-    for one in inner:
-        for variant in one["anyOf"] if set(one) == {"anyOf"} else [one]:
-            if variant not in flat:
-                flat.append(variant)
+    variants = [each for one in inner for each in (one["anyOf"] if set(one) == {"anyOf"} else [one])]
+    flat: list[Json] = list({canonical(one): one for one in reversed(variants)}.values())[::-1]
     if flat != inner:
         spot.say("variants", "variants inside variants, and equal ones, are one list")
     if spot.profile.nullable:

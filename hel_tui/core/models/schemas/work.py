@@ -5,6 +5,7 @@ Not here: any rule.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -115,6 +116,11 @@ def plain(path: Path) -> Path:
             out.append(step)
             position += 1
     return tuple(out)
+
+
+def canonical(value: Any) -> str:
+    """A JSON value as text that is equal for equal values: true is not 1, and the order of keys is none."""
+    return json.dumps(value, sort_keys=True, ensure_ascii=False, default=str)
 
 
 def is_schema(value: Any) -> bool:

@@ -411,7 +411,6 @@ def test_vs_code_inputs_become_kept_values_or_variables(machine: Machine) -> Non
             "command": "npx",
             "args": ["-y", "p", "--region", "${REGION:-eu}"],
             "env": {"KEY": "${keyring:Perplexity.api-key}", "N": "5"},
-            "watch": ["src/**/*.ts"],
         },
         "remote": {
             "type": "http",
