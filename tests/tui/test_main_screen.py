@@ -840,3 +840,19 @@ async def test_between_80_and_100_columns_servers_are_glyphs_in_four_cells(width
         text = screen_text(d.app, side)
         assert "✗" in text and "●" in text
         assert not any(letter.isalpha() for letter in text)
+
+
+async def test_tools_can_be_loaded_one_after_the_other_where_they_stand():
+    rows = tuple(p.ToolRow("s", raw, f"mcp__s__{raw}", "", 10, False) for raw in "abcd")
+    core = FakeCore(rows=rows)
+    core.put(p.ServerChanged("s", "ready"), p.ToolsChanged(1, 0, 4, 0))
+    async with opened(core) as d:
+        await d.press("f4", "j", after=0.5)
+        for count, raw in enumerate("abc", 1):
+            await d.press("space", after=0.5)
+            await d.until(lambda raw=raw: d.core.commands[-1:] == [p.LoadTools((f"mcp__s__{raw}",))])
+            core.rows = tuple(
+                p.ToolRow("s", one.raw, one.public, "", 10, one.loaded or one.raw == raw) for one in core.rows
+            )
+            core.put(p.ToolsChanged(count + 1, count, 4, 10 * count))
+            await d.until(lambda raw=raw: f"◆ s.{raw}" in screen_text(d.app))

@@ -146,6 +146,8 @@ class ToolsPane(RowList):
         self.filter = ""
         self._turned: set[str] = set()
         """Servers that the person opened or closed."""
+        self._next = ""
+        """The row to go to when the tool under the cursor moves up among the loaded ones."""
 
     def update(self, tools: tuple[p.ToolRow, ...]) -> None:
         """Show these tools."""
@@ -164,7 +166,12 @@ class ToolsPane(RowList):
         for tool in tools:
             self._count[tool.server] += 1
         self.empty = [(f" {t('tools.none')}", "muted")]
+        moved = self.tools.get(self.current)
+        goes = self._next if moved is not None and moved.loaded else ""
         self._draw()
+        if goes:
+            self.select(goes)
+            self._next = ""
 
     def set_filter(self, text: str) -> int:
         """Show only tools whose server, name or description contains `text`; returns how many there are."""
@@ -210,6 +217,9 @@ class ToolsPane(RowList):
 
     def _wish(self, what: ToolsPane.What) -> None:
         if tool := self.tools.get(self.current):
+            below = self.rows[self.cursor + 1].key if self.cursor + 1 < len(self.rows) else ""
+            stays = what in ("load", "pin") and not tool.loaded and not self.filter
+            self._next = below if stays else ""
             self.post_message(self.Wish(what, tool))
         elif what == "off" and self.current:
             self.post_message(self.ServerWish(self.current))
