@@ -25,6 +25,7 @@ from hel_tui.core.protocol import Event, ServerChanged
 from hel_tui.core.store.files import SessionFiles
 from hel_tui.core.store.places import Places
 from hel_tui.core.store.redact import Redactor, secrets_in
+from hel_tui.core.store.settings import load_settings
 from hel_tui.foreign import printable
 
 UP = ("ready", "degraded")
@@ -66,6 +67,7 @@ async def alone(
     with tempfile.TemporaryDirectory(prefix="hel-") as folder:
         files = SessionFiles(Path(folder))
         hide = Redactor(secrets_in(os.environ))
+        settings = load_settings(project, places).settings
 
         def heard(event: Event) -> None:
             if isinstance(event, ServerChanged):
@@ -83,6 +85,7 @@ async def alone(
             hide=hide.add,
             ask=ask,
             answerable=answerable,
+            naming=settings.naming,
         )
         one = Alone(host, hide.known)
         try:

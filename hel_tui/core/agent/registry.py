@@ -30,6 +30,9 @@ class ServerTools(Protocol):
     def inventory(self) -> Sequence[tuple[str, str]]:
         """(public name, first line of the description) of all tools that must be loaded first, by name."""
 
+    def nearest(self, name: str) -> Sequence[str]:
+        """Public names of tools that a wrong one may have meant, the likeliest first."""
+
     def quarantine(self, public: str, reason: str) -> None:
         """Stop offering a tool until its definition or the model changes."""
 
@@ -156,5 +159,6 @@ class Registry:
 
     def nearest(self, name: str, also: Callable[[], Sequence[str]] = tuple) -> list[str]:
         """Up to three real names close to a wrong one."""
-        names = [*self._builtins, *(public for public, _ in self.inventory()), *also()]
-        return difflib.get_close_matches(name, names, n=3, cutoff=0.5)
+        near = difflib.get_close_matches(name, [*self._builtins, *also()], n=3, cutoff=0.5)
+        servers = self._servers.nearest(name) if self._servers is not None else ()
+        return list(dict.fromkeys([*servers, *near]))[:3]

@@ -80,7 +80,9 @@ def inventory_news(before: Inventory, after: Inventory, budget: int) -> str:
     lines = [NEWS_HEADING]
     if new:
         left -= estimate_tokens(INVENTORY_RULE)
-        lines += _server_lines(new, left) if is_large(new, left) else [_line(*one) for one in new]
+        # shortened only where the search is there to find the rest
+        is_short = is_large(after, budget) and is_large(new, left)
+        lines += _server_lines(new, left) if is_short else [_line(*one) for one in new]
     if gone:
         listed = len(gone) if sum(map(estimate_tokens, gone)) <= budget // 2 else 0
         names = ", ".join(gone) if listed else ", ".join(f"{n:,} of {s}" for s, n in _counts(gone).items())

@@ -83,7 +83,9 @@ class Catalogue:
         self._files = files
         self._on_change = on_change
         self._servers: dict[str, _Server] = {}
-        """Replaced as a whole with every change: others may be reading."""
+        """Replaced as a whole with every change, rows and all: others may be reading."""
+        self._staged = self._servers
+        """What it will be, while a change is made."""
         self._tools: dict[str, McpTool] = {}
         self._listed: dict[str, tuple[str, Listed]] = {}
         """By public name: server and tool, those not offered too."""
@@ -124,7 +126,7 @@ class Catalogue:
 
     def _put(self, name: str, server: _Server | None) -> None:
         """Make `server` the one of this name, and what can be looked up agree with it."""
-        servers = dict(self._servers)
+        servers = dict(self._staged)
         before = servers.pop(name, None)
         for one in before.listed if before is not None else ():
             if self._listed.get(one.public, ("", None))[1] is one:
@@ -138,7 +140,7 @@ class Catalogue:
                 if one.public and (known is None or known[1].tool is None):
                     self._listed[one.public] = (name, one)
             self._offer(name, server)
-        self._servers = dict(sorted(servers.items()))
+        self._staged = dict(sorted(servers.items()))
 
     def _offer(self, name: str, server: _Server) -> None:
         """Put those tools of a server on offer that may be, and take the others away."""
@@ -169,12 +171,12 @@ class Catalogue:
         moved = set(before) ^ set(self._loaded)
         names = {*touched, *(self._listed[name][0] for name in moved if name in self._listed)}
         loaded = set(self._loaded)
-        servers = dict(self._servers)
+        servers = dict(self._staged)
         for name in names & servers.keys():
             server = servers[name]
             rows = tuple(self._row(name, one, loaded) for one in server.listed)
             servers[name] = replace(server, rows=rows)
-        self._servers = servers
+        self._servers = self._staged = servers
         self.version += 1
         self._on_change()
 
@@ -291,7 +293,7 @@ class Catalogue:
                 part for part in re.split(r"[^a-z0-9]+", name.lower()) if len(part) > 3 and part != "mcp"
             ]
             names = [public for public in names if any(part in public.lower() for part in parts)]
-        close = difflib.get_close_matches(name, names[:MOST_COMPARED], NEAREST)
+        close = difflib.get_close_matches(name, names[:MOST_COMPARED], NEAREST, 0.5)
         return tuple(dict.fromkeys([*by_raw, *close]))[:NEAREST]
 
     # -------------------------------------------------------------------- loading

@@ -86,8 +86,7 @@ class Pins:
     def sighted(self, tool: Tool) -> Callable[[], str] | None:
         """A server lists the tool as it is now; only a change of a pinned one is kept. Returns as `pin`."""
         known = self._known.get((tool.server, tool.raw), ())
-        now = self._now(tool)
-        if not known or known[-1].fingerprint == now.fingerprint:
+        if not known or known[-1].fingerprint == (now := self._now(tool)).fingerprint:
             return None
         return self._put((tool.server, tool.raw), now)
 

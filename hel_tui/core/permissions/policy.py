@@ -124,6 +124,9 @@ class Policy:
                 "only taking that rule away would let it run unasked.",
                 rule.text,
             )
+        if tool.server and self._is_another(tool):
+            sentence = f"{name} needs approval: what it says of itself has changed since you let it run"
+            return Verdict("ask", f"{sentence}; letting it run once in the app accepts it as it is now.")
         if rule := self._first("allow", tool, arguments):
             return Verdict("run", f"{name} is allowed by the rule `{rule.text}`.", rule.text)
         if approved := self._approved(tool):
@@ -135,9 +138,6 @@ class Policy:
         allow = f"an allow rule such as `{rule}`" if rule else "an allow rule"
         if action == "run" and tool.access == "execute" and tool.lacks_sandbox:
             sentence = f"{name} has no sandbox on this system and needs approval each time"
-            return Verdict("ask", f"{sentence}; {allow} would let it run unasked.")
-        if action == "run" and self._is_another(tool):
-            sentence = f"{name} needs approval: what it says of itself has changed since you let it run"
             return Verdict("ask", f"{sentence}; {allow} would let it run unasked.")
         if action == "run":
             return Verdict("run", f"{name} runs at access level {self.level}.")

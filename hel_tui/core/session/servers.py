@@ -105,16 +105,14 @@ class Servers:
 
         await self._read.wait()
         files = server_files(self._project, self._places, self._options.mcp_config, self._options.environ)
-        later: asyncio.Task[None] | None = None
+        later = asyncio.ensure_future(self._compare(SETTLE))  # since they were read
         try:
             async for _ in changes(files):
                 await self._compare()
-                if later is not None:
-                    later.cancel()
+                later.cancel()
                 later = asyncio.ensure_future(self._compare(SETTLE))
         finally:
-            if later is not None:
-                later.cancel()
+            later.cancel()
 
     async def _compare(self, wait: float = 0.0) -> None:
         """Look how the files are after so many seconds: they may have been read while they were written."""

@@ -71,3 +71,13 @@ def test_news_of_thousands_of_tools_are_counted() -> None:
     came, went = inventory_news(FEW, MANY + FEW, BUDGET), inventory_news(MANY + FEW, FEW, BUDGET)
     assert estimate_tokens(came) < BUDGET and "- big: 5,000 tools, such as" in came and SEARCH_RULE in came
     assert went == f"{NEWS_HEADING}\nNo longer there: 5,000 of big."
+
+
+def test_news_are_shortened_only_where_the_search_is_there_to_find_the_rest() -> None:
+    some = [
+        (f"mcp__jira__tool_{n:03}", "Does a thing with an issue of a project, and says so.")
+        for n in range(60)
+    ]
+    assert not is_large(some, BUDGET)
+    news = inventory_news([], some, BUDGET)
+    assert all(name in news for name, _ in some) and SEARCH_RULE not in news

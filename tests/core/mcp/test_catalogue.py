@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -335,3 +336,23 @@ def test_what_the_server_sent_and_what_is_offered_of_it_are_both_told(catalogue:
     assert detail is not None and detail.description == "Does\nit." and detail.claims == ("read-only",)
     assert '"properties": []' in detail.sent and '"properties": {}' in detail.given
     assert catalogue.detail("s", "b") is None
+
+
+def test_what_another_thread_reads_is_always_whole(catalogue: Catalogue) -> None:
+    put(catalogue, "s", spec("a"), spec("b"))
+    wrong: list[object] = []
+    done = threading.Event()
+
+    def read() -> None:
+        while not done.is_set():
+            detail = catalogue.detail("s", "a")
+            if detail is None or len(catalogue.rows_of("s")) != 2 or len(catalogue.rows()) != 2:
+                wrong.append(detail)
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    for n in range(300):
+        put(catalogue, "s", spec("a", f"says {n}"), spec("b"))
+    done.set()
+    reader.join()
+    assert not wrong

@@ -221,7 +221,10 @@ def test_a_tool_that_ran_unasked_is_asked_about_at_level_auto_once_it_says_somet
     assert action(later, other) == "ask"
     let_run(later, other)
     assert action(later, other) == "run"
-    assert action(person.policy("auto", allow=("mcp__notes",)), other) == "run"
+    third = mcp_tool("notes", "search", description="Search, and keep it.", parameters={})
+    ruled = person.policy("auto", allow=("mcp__notes",))
+    ruled.pins.load()
+    assert (action(ruled, other), action(ruled, third)) == ("run", "ask"), "also under an allow rule"
 
 
 def test_a_change_that_cannot_be_shown_is_still_told(person: Person) -> None:

@@ -111,7 +111,7 @@ def test_headless_a_changed_tool_is_refused_and_the_refusal_says_what_would_allo
         later.phase("fix", "ready")
         later.ask("go")
     (said,) = results(model.requests[-1])
-    assert "changed since you let it run" in said and f"`{NAME}`" in said
+    assert "changed since you let it run" in said and "once in the app" in said
     assert len(called(tmp_path, "fix")) == 1
 
 
