@@ -250,6 +250,11 @@ class Catalogue:
         """How many tools are on offer."""
         return len(self._tools)
 
+    @property
+    def without_room(self) -> int:
+        """How many tools that load by themselves found no room under the provider's limit."""
+        return len(self._always_offered.keys() - set(self._loaded)) if self._loading.limit else 0
+
     def get(self, public: str) -> McpTool | None:
         """The tool on offer under this public name."""
         return self._tools.get(public)

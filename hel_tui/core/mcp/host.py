@@ -120,6 +120,8 @@ class Host:
         )
         self.shelf = Shelf(on_event)
         self._is_telling = False
+        self._left = 0
+        """Tools that found no room, as told last."""
         self.request_size: Callable[[], tuple[int, int]] = lambda: (0, 0)
         """(tools in the next request, how many the provider takes; 0 for no limit)."""
         self.loader = LoadMcpTool(self.catalogue, self.starting)
@@ -376,6 +378,16 @@ class Host:
 
     def _tell_tools(self) -> None:
         self._is_telling = False
+        left = self.catalogue.without_room
+        if left > self._left:
+            self._on_event(
+                Notice(
+                    "warning",
+                    f"{left:,} tools that load by themselves found no room: the provider takes no more in a "
+                    "request. Switch off or unload others to make room.",
+                )
+            )
+        self._left = left
         sums = self.catalogue.totals()
         self._on_event(
             ToolsChanged(

@@ -207,3 +207,15 @@ def test_tools_are_switched_off_live_and_stay_off(play: Open, model: ScriptedMod
         assert [row.raw for row in driver.core.tools() if row.off] == ["tool_0000"]
         driver.send(p.SwitchTool("fix", "tool_0000", on=True))
         driver.wait(lambda _: not any(row.off for row in driver.core.tools()), "the switch")
+
+
+def test_eager_beyond_the_providers_limit_is_said(play: Open, model: ScriptedModel, tmp_path: Path) -> None:
+    settings = tmp_path / "hel" / "config" / "config.toml"
+    settings.parent.mkdir(parents=True)
+    settings.write_text('loading = "eager"\n')
+    servers = {"many": {"mode": "many:many", "env": {"COUNT": "140"}}}
+    with play(say("hello"), servers=servers, model="openai/gpt-x") as driver:
+        driver.phase("many", "ready")
+        driver.ask("hi")
+        driver.wait(lambda _: any("found no room" in n.text for n in driver.of(p.Notice)), "a word")
+    assert 120 < len(model.requests[0]["tools"]) <= 128
