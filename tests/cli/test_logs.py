@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import time
 from pathlib import Path
@@ -71,6 +72,7 @@ def test_following_shows_what_a_running_hel_gets_to_hear(project: Path, tmp_path
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # it may be ignored around here
     )
     try:
         with Driver(Options(project=project, environ=env, mcp_config=(named,))) as driver:
@@ -83,6 +85,6 @@ def test_following_shows_what_a_running_hel_gets_to_hear(project: Path, tmp_path
                 seen.add(follower.stdout.readline().partition(" | ")[0])
             assert seen == {"one", "two"}
     finally:
-        follower.send_signal(2)
+        follower.send_signal(signal.SIGINT)
         _, err = follower.communicate(timeout=LIMIT)
     assert follower.returncode == 130 and "Traceback" not in err
