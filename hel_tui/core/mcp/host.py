@@ -44,6 +44,9 @@ from hel_tui.core.threads import in_thread
 
 HOLD = 2.0
 """Seconds a notice of a first start waits for servers before it in name order."""
+MANY = 500
+PAUSE = 0.2
+"""With more tools than `MANY`, seconds for which changes are gathered before their sums are told."""
 PROBE_TIMEOUT = 10.0
 """Seconds a server may leave the probe of the stateless protocol unanswered."""
 
@@ -374,7 +377,8 @@ class Host:
         """Tell the sums, once for all changes of this moment: many servers may come at once."""
         if not self._is_telling:
             self._is_telling = True
-            asyncio.get_running_loop().call_soon(self._tell_tools)
+            pause = PAUSE if self.catalogue.offered > MANY else 0.0
+            asyncio.get_running_loop().call_later(pause, self._tell_tools)
 
     def _tell_tools(self) -> None:
         self._is_telling = False
