@@ -26,7 +26,6 @@ from hel_tui.core.protocol import ToolDetail, ToolRow
 from hel_tui.core.vocabulary import Json
 from hel_tui.foreign import for_model
 
-DESCRIPTION_LENGTH = 300
 NEAREST = 3
 MOST_COMPARED = 2_000
 """Names that a wrong one is compared with; with more, only those that share a part with it."""

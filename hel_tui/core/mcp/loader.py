@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from hel_tui.core.mcp.catalogue import Catalogue, LoadResult
-from hel_tui.core.vocabulary import Access, Invocation, Json, Outcome, ToolDefinition
+from hel_tui.core.mcp.own import OwnTool
+from hel_tui.core.vocabulary import Invocation, Json, Outcome, ToolDefinition
 
 NAME = "load_mcp_tool"
 
@@ -30,27 +31,16 @@ _DEFINITION = ToolDefinition(
 )
 
 
-class LoadMcpTool:
+class LoadMcpTool(OwnTool):
     """Implements `vocabulary.Tool`."""
 
-    server = ""
     raw = NAME
-    identity = ""
-    parallel = False
-    lacks_sandbox = False
-    access: Access = "read"
     definition = _DEFINITION
-    claims: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()
 
     def __init__(self, catalogue: Catalogue, starting: Callable[[], Sequence[str]] = tuple) -> None:
         """`starting` names the servers whose tools may come yet."""
         self._catalogue = catalogue
         self._starting = starting
-
-    def subject(self, arguments: Json) -> str:  # noqa: ARG002
-        """Nothing for a rule to match."""
-        return ""
 
     def summary(self, arguments: Json) -> str:
         """The tools' own names."""
@@ -60,10 +50,6 @@ class LoadMcpTool:
     def _raw(self, name: str) -> str:
         tool = self._catalogue.get(name)
         return tool.raw if tool is not None else name
-
-    async def preview(self, arguments: Json) -> str:  # noqa: ARG002
-        """It changes no file."""
-        return ""
 
     async def run(self, arguments: Json, invocation: Invocation) -> Outcome:  # noqa: ARG002
         """Load what is known and say a line for each name."""

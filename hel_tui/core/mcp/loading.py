@@ -51,7 +51,3 @@ class Loading:
         """The person unloads it; loaded again it stands at the end."""
         self._order.pop(name, None)
         self._refused.add(name)
-
-    def is_refused(self, name: str) -> bool:
-        """Whether the person unloaded it."""
-        return name in self._refused

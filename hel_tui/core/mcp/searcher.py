@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Literal
 
 from hel_tui.core.mcp.catalogue import Catalogue
 from hel_tui.core.mcp.generations import Listed, first_line
+from hel_tui.core.mcp.own import OwnTool
 from hel_tui.core.protocol import SearchHit, SearchTrace, ServerChanged
 from hel_tui.core.threads import in_thread
-from hel_tui.core.vocabulary import Access, Invocation, Json, Outcome, ToolDefinition
+from hel_tui.core.vocabulary import Invocation, Json, Outcome, ToolDefinition
 from hel_tui.foreign import for_model, plain_line, whole_characters
 
 if TYPE_CHECKING:
@@ -190,34 +191,19 @@ def _why(status: ServerChanged) -> str:
             return NO_MATCH if status.tools else "it has no tools"
 
 
-class SearchMcpTools:
+class SearchMcpTools(OwnTool):
     """Implements `vocabulary.Tool`."""
 
-    server = ""
     raw = NAME
-    identity = ""
-    parallel = False
-    lacks_sandbox = False
-    access: Access = "read"
     definition = _DEFINITION
-    claims: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()
 
     def __init__(self, searcher: Searcher) -> None:
         self._searcher = searcher
-
-    def subject(self, arguments: Json) -> str:  # noqa: ARG002
-        """Nothing for a rule to match."""
-        return ""
 
     def summary(self, arguments: Json) -> str:
         """The query."""
         query = arguments.get("query")
         return " ".join(query.split())[:200] if isinstance(query, str) else ""
-
-    async def preview(self, arguments: Json) -> str:  # noqa: ARG002
-        """It changes no file."""
-        return ""
 
     async def run(self, arguments: Json, invocation: Invocation) -> Outcome:  # noqa: ARG002
         """Search, and name what was found, and which servers could not be searched."""
