@@ -16,15 +16,24 @@ from hel_tui.core.options import Options
 from hel_tui.core.outbox import Outbox
 from hel_tui.core.protocol import (
     CallDetail,
+    CheckResult,
+    CheckRow,
     Command,
     CoreFailed,
+    Diagnosis,
+    EntryDetail,
     Event,
+    FrameWindow,
+    ListChangeDetail,
     LogWindow,
+    ProcessRow,
     PromptRow,
+    Renewal,
     ResourceContent,
     ResourceRow,
     SearchTrace,
     ServerFailure,
+    ServerInside,
     Shutdown,
     Stopped,
     ToolDetail,
@@ -68,6 +77,26 @@ class Body(Protocol):
     def prompts(self) -> tuple[PromptRow, ...]: ...
 
     def failure(self, server: str) -> ServerFailure | None: ...
+
+    def frames(self, server: str) -> FrameWindow | None: ...
+
+    def inside(self, server: str) -> ServerInside | None: ...
+
+    def processes(self, server: str) -> tuple[ProcessRow, ...]: ...
+
+    def entry(self, server: str) -> EntryDetail | None: ...
+
+    def failed(self, number: int) -> ServerFailure | None: ...
+
+    def list_change(self, number: int) -> ListChangeDetail | None: ...
+
+    def renewal(self, number: int) -> Renewal | None: ...
+
+    def checks(self) -> tuple[CheckRow, ...]: ...
+
+    def check_results(self) -> tuple[CheckResult, ...]: ...
+
+    def diagnosis(self, server: str) -> Diagnosis | None: ...
 
 
 def _session(options: Options, emit: Callable[[Event], None]) -> Body:
@@ -202,6 +231,46 @@ class Runtime:
     def failure(self, server: str) -> ServerFailure | None:
         """Why the server failed last; None when it did not."""
         return self._body.failure(server) if self._body is not None else None
+
+    def frames(self, server: str) -> FrameWindow | None:
+        """The trace of a server's wire; None for an unknown server."""
+        return self._body.frames(server) if self._body is not None else None
+
+    def inside(self, server: str) -> ServerInside | None:
+        """What the overview of a server shows; None for an unknown server."""
+        return self._body.inside(server) if self._body is not None else None
+
+    def processes(self, server: str) -> tuple[ProcessRow, ...]:
+        """The processes of a server as they were at the last look (`WatchProcesses`)."""
+        return self._body.processes(server) if self._body is not None else ()
+
+    def entry(self, server: str) -> EntryDetail | None:
+        """How a server is configured; None when nothing names it."""
+        return self._body.entry(server) if self._body is not None else None
+
+    def failed(self, number: int) -> ServerFailure | None:
+        """One failure of this run; None when it is not kept."""
+        return self._body.failed(number) if self._body is not None else None
+
+    def list_change(self, number: int) -> ListChangeDetail | None:
+        """One change of a list of tools; None when it is not kept."""
+        return self._body.list_change(number) if self._body is not None else None
+
+    def renewal(self, number: int) -> Renewal | None:
+        """What came of one save (author mode); None when it is not kept."""
+        return self._body.renewal(number) if self._body is not None else None
+
+    def checks(self) -> tuple[CheckRow, ...]:
+        """The saved checks of this project, by name."""
+        return self._body.checks() if self._body is not None else ()
+
+    def check_results(self) -> tuple[CheckResult, ...]:
+        """How the checks went that were run last."""
+        return self._body.check_results() if self._body is not None else ()
+
+    def diagnosis(self, server: str) -> Diagnosis | None:
+        """What a doctor found about a server, about hel itself (""); None before it looked."""
+        return self._body.diagnosis(server) if self._body is not None else None
 
 
 def report(error: BaseException, redact: Callable[[str], str]) -> str:

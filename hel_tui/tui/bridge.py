@@ -50,6 +50,36 @@ class Core(Protocol):
     def failure(self, server: str) -> p.ServerFailure | None:
         """Why a server failed, if it did."""
 
+    def frames(self, server: str) -> p.FrameWindow | None:
+        """The trace of a server's wire; None for an unknown server."""
+
+    def inside(self, server: str) -> p.ServerInside | None:
+        """What the overview of a server shows; None for an unknown server."""
+
+    def processes(self, server: str) -> tuple[p.ProcessRow, ...]:
+        """The processes of a server as they were at the last look (`WatchProcesses`)."""
+
+    def entry(self, server: str) -> p.EntryDetail | None:
+        """How a server is configured; None when nothing names it."""
+
+    def failed(self, number: int) -> p.ServerFailure | None:
+        """One failure of this run; None when it is not kept."""
+
+    def list_change(self, number: int) -> p.ListChangeDetail | None:
+        """One change of a list of tools; None when it is not kept."""
+
+    def renewal(self, number: int) -> p.Renewal | None:
+        """What came of one save (author mode); None when it is not kept."""
+
+    def checks(self) -> tuple[p.CheckRow, ...]:
+        """The saved checks of this project, by name."""
+
+    def check_results(self) -> tuple[p.CheckResult, ...]:
+        """How the checks went that were run last."""
+
+    def diagnosis(self, server: str) -> p.Diagnosis | None:
+        """What a doctor found about a server, about hel itself (""); None before it looked."""
+
     def stop(self, timeout: float) -> bool:
         """End in order within `timeout` seconds; say whether that worked."""
 

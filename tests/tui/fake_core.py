@@ -42,6 +42,15 @@ class FakeLog:
         self.reads += len(found)
         return found
 
+    def matches(self, query: p.LogQuery, start: int, stop: int) -> list[int]:
+        wanted = query.text.casefold()
+        base = max(start, self.dropped)
+        found = self.kept[base - self.dropped : max(stop - self.dropped, 0)]
+        return [base + at for at, line in enumerate(found) if wanted in line.text.casefold()]
+
+    def clear(self) -> None:
+        self.drop(len(self.kept))
+
 
 @dataclass
 class FakeCore:
@@ -59,6 +68,16 @@ class FakeCore:
     started: bool = False
     tool_details: dict[tuple[str, str], p.ToolDetail] = field(default_factory=dict)
     traces: tuple[p.SearchTrace, ...] = ()
+    inside_of: dict[str, p.ServerInside] = field(default_factory=dict)
+    wires: dict[str, p.FrameWindow] = field(default_factory=dict)
+    process_rows: dict[str, tuple[p.ProcessRow, ...]] = field(default_factory=dict)
+    entries: dict[str, p.EntryDetail] = field(default_factory=dict)
+    failed_ones: dict[int, p.ServerFailure] = field(default_factory=dict)
+    list_changes: dict[int, p.ListChangeDetail] = field(default_factory=dict)
+    renewals: dict[int, p.Renewal] = field(default_factory=dict)
+    check_rows: tuple[p.CheckRow, ...] = ()
+    results_of_checks: tuple[p.CheckResult, ...] = ()
+    diagnoses: dict[str, p.Diagnosis] = field(default_factory=dict)
     killed: bool = False
     stops: bool = True
     """Whether Shutdown is answered by Stopped."""
@@ -112,6 +131,36 @@ class FakeCore:
 
     def failure(self, server: str) -> p.ServerFailure | None:
         return self.failures.get(server)
+
+    def frames(self, server: str) -> p.FrameWindow | None:
+        return self.wires.get(server)
+
+    def inside(self, server: str) -> p.ServerInside | None:
+        return self.inside_of.get(server)
+
+    def processes(self, server: str) -> tuple[p.ProcessRow, ...]:
+        return self.process_rows.get(server, ())
+
+    def entry(self, server: str) -> p.EntryDetail | None:
+        return self.entries.get(server)
+
+    def failed(self, number: int) -> p.ServerFailure | None:
+        return self.failed_ones.get(number)
+
+    def list_change(self, number: int) -> p.ListChangeDetail | None:
+        return self.list_changes.get(number)
+
+    def renewal(self, number: int) -> p.Renewal | None:
+        return self.renewals.get(number)
+
+    def checks(self) -> tuple[p.CheckRow, ...]:
+        return self.check_rows
+
+    def check_results(self) -> tuple[p.CheckResult, ...]:
+        return self.results_of_checks
+
+    def diagnosis(self, server: str) -> p.Diagnosis | None:
+        return self.diagnoses.get(server)
 
     def stop(self, timeout: float) -> bool:
         return True

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
 
-from hel_tui.core.protocol import LogLine
+from hel_tui.core.protocol import LogLine, LogQuery
 
 MAX_LINES = 50_000
 MAX_CHARACTERS = 16 * 1024 * 1024
@@ -77,6 +77,21 @@ class LogStore:
             low = max(start - self._first, 0)
             high = min(stop - self._first, len(self._lines))
             return [LogLine(*self._lines[index]) for index in range(low, high)]
+
+    def matches(self, query: LogQuery, start: int, stop: int) -> list[int]:
+        """The numbers of those kept lines among start..stop-1 that `query` wants."""
+        wanted = query.text.casefold()
+        lines = self.lines(start, stop)
+        base = min(stop, self.end) - len(lines)
+        return [base + at for at, line in enumerate(lines) if wanted in line.text.casefold()]
+
+    def clear(self) -> None:
+        """Forget all lines; numbers go on."""
+        with self._lock:
+            self._first += len(self._lines)
+            self._lines.clear()
+            self._characters, self._open = 0, False
+            self._version += 1
 
     def tail(self, count: int, stream: Stream | None = None, since: int = 0) -> list[str]:
         """The newest `count` texts from line `since` on, of `stream` only if it is given, oldest first."""

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+from hel_tui.core.protocol.authoring import CheckKind
+from hel_tui.core.protocol.inside import FrameQuery, LogQuery, Switch
 from hel_tui.core.protocol.questions import Answer
 from hel_tui.core.protocol.words import AccessLevel, LogLevel
 from hel_tui.core.values import dataclass
@@ -125,6 +127,102 @@ class CallTool:
 
     target: str
     arguments: str = ""
+    share: bool = False
+    """The model gets the result too, as something the person did."""
+    key: str = ""
+    """Chosen by who asks, to find the call again: the card's id is `hand-` and this. Empty: hel chooses."""
+
+
+@dataclass(frozen=True, slots=True)
+class CancelCall:
+    """Stop one running call, and nothing else."""
+
+    call_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShareResult:
+    """Hand the result of a call that only the person has to the model, with the next message."""
+
+    call_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class SetSwitch:
+    """Let a server ask for roots, forms or the model, or no longer; for this run.
+
+    Off holds at once. What was not declared when it started can be asked for from its next start on.
+    """
+
+    server: str
+    what: Switch
+    on: bool
+
+
+@dataclass(frozen=True, slots=True)
+class WatchProcesses:
+    """Look at the processes of a server once a second (`Runtime.processes`), or no longer."""
+
+    server: str
+    on: bool
+
+
+@dataclass(frozen=True, slots=True)
+class EndProcess:
+    """End a process that an earlier life of a server left behind; any other is refused."""
+
+    server: str
+    pid: int
+
+
+@dataclass(frozen=True, slots=True)
+class SaveLog:
+    """Write the log of a server ("" for all together) to a file the person named; a notice tells how it went.
+
+    Never over a file that is there.
+    """
+
+    server: str
+    path: str
+    query: LogQuery | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ExportFrames:
+    """Write frames to a file the person named, never over one that is there; a notice tells how it went."""
+
+    server: str
+    path: str
+    form: Literal["jsonl", "har", "cassette"]
+    query: FrameQuery | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SaveCheck:
+    """Keep a call by its card, with its result as what is expected, in `.hel/checks`.
+
+    `ChecksChanged` follows.
+    """
+
+    call_id: str
+    name: str
+    kind: CheckKind = "exact"
+    masks: tuple[str, ...] = ()
+    """Regular expressions whose matches do not count (snapshot)."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunChecks:
+    """Run the saved checks of a server ("" for all servers'); `ChecksRan` follows."""
+
+    server: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnose:
+    """Look whether hel (empty) or one server is well; `Diagnosed` follows, more than once."""
+
+    server: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,6 +362,16 @@ Command = (
     | SeenTool
     | ApplyConfig
     | CallTool
+    | CancelCall
+    | ShareResult
+    | SetSwitch
+    | WatchProcesses
+    | EndProcess
+    | SaveLog
+    | ExportFrames
+    | SaveCheck
+    | RunChecks
+    | Diagnose
     | RunShell
     | ReviewTrust
     | Login

@@ -85,6 +85,64 @@ class ServerRemoved:
 
 
 @dataclass(frozen=True, slots=True)
+class ServerFailed:
+    """A server, or a call on the way to it, failed: read `Runtime.failed(number)`."""
+
+    server: str
+    number: int
+    sentence: str
+    """The cause in short, at most 200 characters."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListChanged:
+    """The tools of a server are others now: read `Runtime.list_change(number)`."""
+
+    server: str
+    number: int
+    added: int
+    removed: int
+    changed: int
+    loaded: int
+    """How many of the removed and changed ones the model has loaded."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerRenewed:
+    """A watched server was renewed after a save, or could not be: read `Runtime.renewal(number)`."""
+
+    server: str
+    number: int
+    state: Literal["renewed", "broken"]
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChecksChanged:
+    """The saved checks are others: read `Runtime.checks()`."""
+
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class ChecksRan:
+    """Checks were run: read `Runtime.check_results()`."""
+
+    passed: int
+    failed: int
+    """Failed and without a result."""
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosed:
+    """A doctor found more, or is done: read `Runtime.diagnosis(server)`."""
+
+    server: str
+    running: bool
+
+
+@dataclass(frozen=True, slots=True)
 class ResourcesChanged:
     """Lists of resources and templates were read, or left with their server; read `Runtime.resources()`."""
 
@@ -259,6 +317,12 @@ Event = (
     | UsageChanged
     | ServerChanged
     | ServerRemoved
+    | ServerFailed
+    | ListChanged
+    | ServerRenewed
+    | ChecksChanged
+    | ChecksRan
+    | Diagnosed
     | ToolsChanged
     | Searched
     | ConfigChanged

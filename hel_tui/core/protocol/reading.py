@@ -8,8 +8,9 @@ from __future__ import annotations
 from dataclasses import field
 from typing import Literal, Protocol
 
+from hel_tui.core.protocol.inside import LogQuery
 from hel_tui.core.protocol.questions import FormField
-from hel_tui.core.protocol.words import CallState
+from hel_tui.core.protocol.words import CallState, LogLevel
 from hel_tui.core.values import dataclass
 
 
@@ -18,8 +19,13 @@ class LogLine:
     time: float
     """Unix time of arrival."""
     text: str
-    stream: Literal["stderr", "stdout", "hel"] = "stderr"
-    """`hel` lines are remarks of the host: starts, exits, lines skipped."""
+    stream: Literal["stderr", "stdout", "hel", "message", "start"] = "stderr"
+    """`hel` lines are remarks of the host: exits, lines skipped. `message`: a logging message of the server.
+    `start`: the server was started, with its pid; drawn as a rule."""
+    level: LogLevel | Literal[""] = ""
+    """Of a logging message; of a line on stderr, the level it seems to have; empty when it shows none."""
+    server: str = ""
+    """Whose line it is."""
 
 
 class LogWindow(Protocol):
@@ -39,6 +45,13 @@ class LogWindow(Protocol):
 
     def lines(self, start: int, stop: int) -> list[LogLine]:
         """The lines numbered start..stop-1 that are still kept."""
+
+    def matches(self, query: LogQuery, start: int, stop: int) -> list[int]:
+        """The numbers of those kept lines among start..stop-1 that `query` wants: some milliseconds for ten
+        thousand lines. Raises ValueError with a sentence for a regular expression that is none."""
+
+    def clear(self) -> None:
+        """Forget all lines; numbers go on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +211,10 @@ class CallDetail:
     """Those of `saved` that are images."""
     warnings: tuple[str, ...] = ()
     """What was converted in the arguments, and what is odd about the result: phrases."""
+    shared: bool = True
+    """The model has the result, or will have it with the next message; False: only the person has."""
+    raw: str = ""
+    """The result of an MCP tool as the server sent it, compact JSON; empty when it is too large to keep."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,6 +224,7 @@ class ServerFailure:
     server: str
     stage: Literal["entry", "find", "spawn", "handshake", "list", "call", "run"]
     sentence: str
+    """The innermost cause, unwrapped."""
     command_line: str = ""
     resolved: str = ""
     cwd: str = ""
@@ -215,3 +233,9 @@ class ServerFailure:
     """Such as `exit 1 after 0.4 s` or `killed by SIGSEGV after 3.1 s`."""
     stderr: tuple[str, ...] = field(default=())
     noise: tuple[str, ...] = field(default=())
+    number: int = 0
+    """From 1, in this run; `Runtime.failed(number)` reads it again."""
+    time: float = 0.0
+    """Unix time."""
+    tool: str = ""
+    """Raw name of the tool of a call that failed on the way."""

@@ -174,6 +174,46 @@ class Session:
         """Why the server failed last."""
         return self._parts.host.failure(server)
 
+    def frames(self, server: str) -> p.FrameWindow | None:
+        """The trace of a server's wire; None for an unknown server."""
+        return self._parts.inside.frames(server)
+
+    def inside(self, server: str) -> p.ServerInside | None:
+        """What the overview of a server shows; None for an unknown server."""
+        return self._parts.inside.inside(server)
+
+    def processes(self, server: str) -> tuple[p.ProcessRow, ...]:
+        """The processes of a server as they were at the last look (`WatchProcesses`)."""
+        return self._parts.inside.processes(server)
+
+    def entry(self, server: str) -> p.EntryDetail | None:
+        """How a server is configured; None when nothing names it."""
+        return self._parts.inside.entry(server)
+
+    def failed(self, number: int) -> p.ServerFailure | None:
+        """One failure of this run; None when it is not kept."""
+        return self._parts.inside.failed(number)
+
+    def list_change(self, number: int) -> p.ListChangeDetail | None:
+        """One change of a list of tools; None when it is not kept."""
+        return self._parts.inside.list_change(number)
+
+    def renewal(self, number: int) -> p.Renewal | None:
+        """What came of one save (author mode); None when it is not kept."""
+        return self._parts.authoring.renewal(number)
+
+    def checks(self) -> tuple[p.CheckRow, ...]:
+        """The saved checks of this project, by name."""
+        return self._parts.authoring.checks()
+
+    def check_results(self) -> tuple[p.CheckResult, ...]:
+        """How the checks went that were run last."""
+        return self._parts.authoring.check_results()
+
+    def diagnosis(self, server: str) -> p.Diagnosis | None:
+        """What a doctor found about a server, about hel itself (""); None before it looked."""
+        return self._parts.authoring.diagnosis(server)
+
     # --------------------------------------------------------------- commands
 
     def _obey(self, command: p.Command) -> None:

@@ -24,6 +24,8 @@ from hel_tui.core.options import Options
 from hel_tui.core.permissions.policy import Policy
 from hel_tui.core.protocol import AccessChanged, Event, Notice
 from hel_tui.core.questions import Desk
+from hel_tui.core.session.authoring import Authoring
+from hel_tui.core.session.inside import Inside
 from hel_tui.core.session.model import Model
 from hel_tui.core.session.offerings import Offerings
 from hel_tui.core.session.pages import Pages
@@ -68,6 +70,10 @@ class Parts:
     """Resources and prompts of the servers, as the person uses them."""
     tools: Tools
     """Server tools as the person deals with them."""
+    inside: Inside
+    """What goes on in the servers, as a screen shows it."""
+    authoring: Authoring
+    """For people who write servers."""
     searches: Searches
     shell: Tool
     """bash as the person's own: commands typed with `!` run through it."""
@@ -225,6 +231,8 @@ def assemble(
         model=model,
         offerings=offerings,
         tools=tools,
+        inside=Inside(host),
+        authoring=Authoring(host),
         searches=searches,
         shell=Bash(workspace, options.environ, confined=False),
         ledger=ledger,

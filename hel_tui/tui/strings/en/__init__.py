@@ -1,6 +1,16 @@
 """English: the whole catalogue, from its parts. Not here: looking strings up (the package above)."""
 
-from hel_tui.tui.strings.en import conversation, keys, questions, screen, servers
+from hel_tui.tui.strings.en import (
+    authoring,
+    calling,
+    conversation,
+    keys,
+    questions,
+    screen,
+    server,
+    servers,
+    wire,
+)
 
 ENGLISH: dict[str, str] = {
     **conversation.STRINGS,
@@ -8,4 +18,8 @@ ENGLISH: dict[str, str] = {
     **questions.STRINGS,
     **screen.STRINGS,
     **servers.STRINGS,
+    **server.STRINGS,
+    **wire.STRINGS,
+    **calling.STRINGS,
+    **authoring.STRINGS,
 }

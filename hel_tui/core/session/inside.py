@@ -1,0 +1,39 @@
+"""The inside of the servers as the session gives it to a screen, and what is commanded about it.
+
+Not here: the stores themselves and what servers may ask (mcp), who draws it (a screen).
+"""
+
+from __future__ import annotations
+
+from hel_tui.core import protocol as p
+from hel_tui.core.mcp.host import Host
+
+
+class Inside:
+    """Reads of one host. Reading methods are safe from any thread."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+
+    def frames(self, server: str) -> p.FrameWindow | None:
+        """The trace of a server's wire."""
+
+    def inside(self, server: str) -> p.ServerInside | None:
+        """What the overview of a server shows."""
+
+    def processes(self, server: str) -> tuple[p.ProcessRow, ...]:  # noqa: ARG002
+        """Its processes as they were at the last look."""
+        return ()
+
+    def entry(self, server: str) -> p.EntryDetail | None:
+        """How it is configured."""
+
+    def failed(self, number: int) -> p.ServerFailure | None:
+        """One failure of this run."""
+
+    def list_change(self, number: int) -> p.ListChangeDetail | None:
+        """One change of a list of tools."""
+
+    def obey(self, command: p.Command) -> bool:  # noqa: ARG002
+        """Carry out a command that is about the inside of servers; False for any other."""
+        return False

@@ -1,0 +1,15 @@
+"""The one table of what can be done by key, a module for each part of the screen."""
+
+from hel_tui.tui.actions import authoring, calling, log, main, server, wire
+from hel_tui.tui.actions.action import Action
+
+ACTIONS: tuple[Action, ...] = (
+    *main.ACTIONS,
+    *log.ACTIONS,
+    *server.ACTIONS,
+    *wire.ACTIONS,
+    *calling.ACTIONS,
+    *authoring.ACTIONS,
+)
+
+__all__ = ["ACTIONS", "Action"]

@@ -1,0 +1,3 @@
+"""English: checks, author mode, diagnoses."""
+
+STRINGS: dict[str, str] = {}

@@ -1,0 +1,3 @@
+"""English: calls by hand."""
+
+STRINGS: dict[str, str] = {}

@@ -1,0 +1,3 @@
+"""English: the server screen and its tabs."""
+
+STRINGS: dict[str, str] = {}

@@ -1,0 +1,3 @@
+"""English: logs and wires."""
+
+STRINGS: dict[str, str] = {}

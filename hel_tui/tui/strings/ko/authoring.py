@@ -1,0 +1,3 @@
+"""Korean: checks, author mode, diagnoses."""
+
+STRINGS: dict[str, str] = {}

@@ -1,0 +1,3 @@
+"""Korean: calls by hand."""
+
+STRINGS: dict[str, str] = {}

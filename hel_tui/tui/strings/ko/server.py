@@ -1,0 +1,3 @@
+"""Korean: the server screen and its tabs."""
+
+STRINGS: dict[str, str] = {}

@@ -1,0 +1,3 @@
+"""Korean: logs and wires."""
+
+STRINGS: dict[str, str] = {}
