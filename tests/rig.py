@@ -182,6 +182,11 @@ class Driver:
         end: p.TurnEnded = self.wait(ended, "the end of the turn")
         return end
 
+    def call_end(self, before: int) -> p.CallChanged:
+        """Wait for one more end of a call than `before`."""
+        end: p.CallChanged = self.wait(lambda _: self.results()[before:], "the end of the call")[0]
+        return end
+
     def results(self) -> list[p.CallChanged]:
         """The last state of every call that ended, in order of ending."""
         over = ("ok", "failed", "refused", "cancelled")

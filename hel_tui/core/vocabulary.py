@@ -121,6 +121,8 @@ class Outcome:
     """For models that see; `text` has a marker for each."""
     warnings: tuple[str, ...] = ()
     """What is odd about the result, for the person: phrases."""
+    raw: str = ""
+    """The result as its server sent it, compact JSON; empty when there is none or it is too large to keep."""
 
 
 ProgressFn = Callable[[float, float | None, str], None]

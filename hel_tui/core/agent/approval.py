@@ -120,7 +120,7 @@ class Approver:
     async def _approved(self, card: Card, checked: Checked) -> tuple[Checked, str]:
         self._ledger.state(card, "waiting")
         async with self._asking:
-            if self.stopped:
+            if self.stopped and not card.beside:
                 raise Refused(NOT_EXECUTED)
             question = await self._question(card, checked)
             answer = await self._desk.ask(question)
@@ -129,7 +129,8 @@ class Approver:
             raise self._refused(checked, "not answered", why)
         comment = f" The person says: {answer.comment}" if answer.comment.strip() else ""
         if answer.decision in ("deny", "stop"):
-            self.stopped = answer.decision == "stop"
+            if not card.beside:
+                self.stopped = answer.decision == "stop"
             why = f"The person refused this call; it was not executed.{comment}"
             raise self._refused(checked, answer.decision, why)
         permitted = self._edited(checked, answer)

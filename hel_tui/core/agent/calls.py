@@ -48,7 +48,7 @@ class Caller:
         self._emit = emit
         self._record = record
         self._hide = hide
-        self._running: dict[str, asyncio.Task[Outcome]] = {}
+        self._running: dict[str, tuple[Card, asyncio.Task[Outcome]]] = {}
         self._repeats = Repeats()
 
     @property
@@ -57,11 +57,18 @@ class Caller:
         return self._approver.stopped
 
     def interrupt(self) -> bool:
-        """Cancel what runs or waits; say whether there was anything."""
-        tasks = [task for task in self._running.values() if not task.done()]
+        """Cancel what runs or waits of a turn; say whether there was anything."""
+        tasks = [task for card, task in self._running.values() if not card.beside and not task.done()]
         for task in tasks:
             task.cancel()
         return bool(tasks)
+
+    def cancel(self, call_id: str) -> bool:
+        """Cancel one call that runs or waits; say whether there was one."""
+        _, task = self._running.get(call_id, (None, None))
+        if task is None or task.done():
+            return False
+        return task.cancel()
 
     async def perform(
         self,
@@ -100,26 +107,32 @@ class Caller:
 
         return self._ledger.open(turn, call, self._registry.get(call.name), restored=restored)
 
-    async def by_hand(self, turn: int, call_id: str, target: str, arguments: str) -> Outcome:
-        """A call the person typed: `target` is `server.tool`, a public name or a built-in."""
-        return await self.run_for_person(turn, call_id, target, self._registry.by_hand(target), arguments)
+    async def by_hand(self, turn: int, call_id: str, target: str, arguments: str) -> tuple[Card, Outcome]:
+        """A call of the person, beside any turn: `target` is `server.tool`, a public name or a built-in."""
+        card = self._for_person(turn, call_id, target, self._registry.by_hand(target), arguments)
+        card.beside = True
+        return card, await self._one(card, Offered(names=frozenset({card.call.name})))
+
+    def not_made(self, turn: int, call_id: str, target: str, arguments: str, outcome: Outcome) -> None:
+        """A call of the person that cannot be made: its card says why."""
+        card = self._for_person(turn, call_id, target, self._registry.by_hand(target), arguments)
+        card.state = "cancelled" if outcome.cancelled else "failed"
+        self._ledger.finish(card, outcome)
 
     async def run_for_person(
-        self,
-        turn: int,
-        call_id: str,
-        target: str,
-        tool: Tool | None,
-        arguments: str,
-        *,
-        trusted: bool = False,
+        self, turn: int, call_id: str, target: str, tool: Tool, arguments: str
     ) -> Outcome:
-        """The same for a tool that is at hand; `trusted` when typing it was the approval."""
+        """A turn of the person's own with a tool that is at hand; typing it was the approval."""
         self._approver.stopped = False
+        card = self._for_person(turn, call_id, target, tool, arguments)
+        card.trusted = True
+        self._ledger.shared(card.id)
+        return await self._one(card, Offered(names=frozenset({card.call.name})))
+
+    def _for_person(self, turn: int, call_id: str, target: str, tool: Tool | None, arguments: str) -> Card:
         name = tool.definition.name if tool is not None else target
         call = ToolCall(call_id, name, arguments.strip() or "{}")
-        card = self._ledger.open(turn, call, tool, by_hand=True, trusted=trusted)
-        return await self._one(card, Offered(names=frozenset({name})))
+        return self._ledger.open(turn, call, tool, by_hand=True)
 
     # ------------------------------------------------------------------ order
 
@@ -148,7 +161,7 @@ class Caller:
 
     async def _one(self, card: Card, offered: Offered) -> Outcome:
         task = asyncio.ensure_future(self._path(card, offered))
-        self._running[card.id] = task
+        self._running[card.id] = card, task
         try:
             outcome = await asyncio.shield(task)
         except asyncio.CancelledError:
@@ -168,7 +181,7 @@ class Caller:
     async def _path(self, card: Card, offered: Offered) -> Outcome:
         """The path of a call; every way to fail is an outcome."""
         try:
-            if self._approver.stopped:
+            if self._approver.stopped and not card.beside:
                 raise Refused(NOT_EXECUTED)
             checked = self._require(card, offered)
             if reason := await self._hooks.before(checked):
@@ -187,7 +200,8 @@ class Caller:
         """The outcome without known secrets."""
         full = self._hide(outcome.full) if outcome.full is not None else None
         warnings = tuple(map(self._hide, outcome.warnings))
-        return replace(outcome, text=self._hide(outcome.text), full=full, warnings=warnings)
+        raw = self._hide(outcome.raw)
+        return replace(outcome, text=self._hide(outcome.text), full=full, warnings=warnings, raw=raw)
 
     def _require(self, card: Card, offered: Offered) -> Checked:
         """The call, looked up and readable, or `Refused` with the sentence for the model."""

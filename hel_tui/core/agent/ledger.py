@@ -44,6 +44,8 @@ class Card:
     checked: Checked | None
     """None when the tool is unknown or the arguments cannot be read."""
     by_hand: bool = False
+    beside: bool = False
+    """It belongs to no turn: neither stops the other."""
     trusted: bool = False
     """The person typed it as such: that was the approval."""
     state: CallState = "queued"
@@ -89,7 +91,6 @@ class Ledger:
         tool: Tool | None,
         *,
         by_hand: bool = False,
-        trusted: bool = False,
         restored: Callable[[Json], tuple[Json, tuple[str, ...]]] = lambda arguments: (arguments, ()),
     ) -> Card:
         """A card for a call that appeared, announced to the screen. `restored` gives the arguments as the
@@ -109,12 +110,19 @@ class Ledger:
                 summary = tool.summary(arguments)
         server, raw = (tool.server, tool.raw) if tool is not None else ("", call.name)
         detail = CallDetail(
-            call_id, server, raw, arguments=pretty, result="", state="queued", warnings=converted
+            call_id,
+            server,
+            raw,
+            arguments=pretty,
+            result="",
+            state="queued",
+            warnings=converted,
+            shared=not by_hand,
         )
         self._details[call_id] = detail
         summary = " ".join(summary.split())[:MAX_SUMMARY]
         self._emit(CallStarted(turn, call_id, server, raw, summary, by_hand=by_hand))
-        return Card(call, tool, detail, checked, by_hand=by_hand, trusted=trusted, converted=converted)
+        return Card(call, tool, detail, checked, by_hand=by_hand, converted=converted)
 
     def state(self, card: Card, state: CallState) -> None:
         """The call waits for the person, or runs."""
@@ -128,6 +136,12 @@ class Ledger:
         """What the call changes, for its card."""
         if diff != card.detail.diff:
             self._keep(card, replace(card.detail, diff=diff))
+
+    def shared(self, call_id: str) -> None:
+        """The model has the result too, or will have it with the next message."""
+        detail = self._details.get(call_id)
+        if detail is not None:
+            self._details[call_id] = replace(detail, shared=True)
 
     def progress(self, card: Card) -> ProgressFn:
         """A function a running tool reports its progress to."""
@@ -147,11 +161,12 @@ class Ledger:
             saved=tuple(str(path) for path in outcome.saved),
             images=tuple(str(path) for path in outcome.saved if path.suffix in IMAGES),
             warnings=(*card.converted, *outcome.warnings),
+            raw=outcome.raw,
         )
         if card.checked is not None:
             detail = replace(detail, arguments=shown(card.checked.arguments))
         self._keep(card, detail)
-        self._let_go(card.id, len(text))
+        self._let_go(card.id, len(text) + len(outcome.raw))
         self._record.write(
             "result",
             id=card.id,
@@ -181,8 +196,10 @@ class Ledger:
         while self._kept > MAX_KEPT and len(self._sizes) > 1:
             oldest = next(iter(self._sizes))
             self._kept -= self._sizes.pop(oldest)
-            self._details[oldest] = replace(self._details[oldest], result=GONE)
+            self._details[oldest] = replace(self._details[oldest], result=GONE, raw="")
 
     def _keep(self, card: Card, detail: CallDetail) -> None:
+        if (known := self._details.get(card.id)) is not None and known.shared:
+            detail = replace(detail, shared=True)
         card.detail = detail
         self._details[card.id] = detail

@@ -5,6 +5,7 @@ Not here: which tools exist (catalogue), the connection behind it (passed in as 
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import json
 from collections.abc import Awaitable, Callable
@@ -27,6 +28,8 @@ SUMMARY_LENGTH = 200
 _LIGHT = 1000
 """Characters of a block of text that are converted at once instead of beside the loop."""
 _VALUE_LENGTH = 60
+MAX_RAW = 1_000_000
+"""Characters of a raw result that is kept for its card."""
 
 Caller = Callable[[str, Json, ProgressFn], Awaitable[Json]]
 """(raw name, arguments, on_progress) -> raw result. Raises CallFault."""
@@ -115,7 +118,8 @@ class McpTool:
         output = self.spec.output
 
         def convert() -> Outcome:
-            return to_outcome(self.server, self.raw, result, self.files(), output=output)
+            outcome = to_outcome(self.server, self.raw, result, self.files(), output=output)
+            return dataclasses.replace(outcome, raw=_compact(result))
 
         return convert() if _is_light(result) else await in_thread(convert, "hel-result")
 
@@ -127,6 +131,15 @@ def _is_light(result: Json) -> bool:
         return False
     texts = [one.get("text") for one in blocks if isinstance(one, dict) and one.get("type") == "text"]
     return len(texts) == len(blocks) and all(isinstance(one, str) and len(one) < _LIGHT for one in texts)
+
+
+def _compact(result: Json) -> str:
+    """The result as JSON; empty when it is too large to keep, or nested too deeply."""
+    try:
+        text = json.dumps(result, ensure_ascii=False, separators=(",", ":"))
+    except (ValueError, RecursionError):
+        return ""
+    return text if len(text) <= MAX_RAW else ""
 
 
 def _readable(schema: Any) -> Any:

@@ -21,6 +21,7 @@ from typing import Any
 
 from hel_tui import __version__
 from hel_tui.core import protocol as p
+from hel_tui.core.agent.ledger import recorded
 from hel_tui.core.agent.turn import Ending
 from hel_tui.core.context.instructions import project_instructions
 from hel_tui.core.context.prompt import system_prompt
@@ -29,6 +30,7 @@ from hel_tui.core.mcp.naming import public_name
 from hel_tui.core.mcp.sleep import watch_sleep
 from hel_tui.core.models.types import ChatModel
 from hel_tui.core.options import Options
+from hel_tui.core.session.by_hand import ByHand
 from hel_tui.core.session.leftovers import offer_leftovers
 from hel_tui.core.session.offerings import Message
 from hel_tui.core.session.parts import Emit, assemble
@@ -73,6 +75,11 @@ class Session:
         """The first choice of a model is over."""
         self._instructions = ""
         self._parts = assemble(options, self._id, emit, self._from_host, self._prompt, self._spawn)
+        self._untold: list[UserMessage] = []
+        """What the model is to know once no turn runs."""
+        self._by_hand = ByHand(
+            self._parts.caller, self._parts.ledger, emit, ready=self._not_yet, tell=self._tell
+        )
         self._server_commands = ServerCommands(self._parts, options.project, emit, self._spawn)
 
     # ------------------------------------------------------------------- life
@@ -116,7 +123,7 @@ class Session:
         await self._parts.writes.done(SAVE_TIME)
         self._work.clear()
         busy = self._busy
-        tasks = [*self._tasks, *([busy] if busy is not None else [])]
+        tasks = [*self._tasks, *self._by_hand.running, *([busy] if busy is not None else [])]
         for task in tasks:
             task.cancel()
         await asyncio.gather(self._parts.host.aclose(), *tasks, return_exceptions=True)
@@ -229,13 +236,20 @@ class Session:
                 line = f"/{public_name(server, prompt)}{given}"
                 fetch = partial(self._parts.offerings.prompt, server, prompt, arguments)
                 self._enqueue(_Work(line, partial(self._answer, fetch, _nothing), line))
-            case p.CallTool(target, arguments):
-                line = f"/call {target} {arguments}".rstrip()
-                self._enqueue(_Work(line, lambda turn: self._by_hand(turn, target, arguments)))
+            case p.CallTool():
+                self._by_hand.start(
+                    self._turn, command, lambda error: self._emit(p.Notice("error", self._bug(error)))
+                )
+            case p.CancelCall(call_id):
+                self._by_hand.cancel(call_id)
+            case p.ShareResult(call_id):
+                self._by_hand.share(call_id)
             case p.RunShell(line):
                 self._enqueue(_Work(f"!{line}", lambda turn: self._shell(turn, line)))
             case p.Interrupt():
-                if not self._parts.caller.interrupt() and self._busy is not None:
+                if self._busy is None:
+                    self._by_hand.cancel_all()
+                elif not self._parts.caller.interrupt():
                     self._busy.cancel()
             case p.Unqueue():
                 if self._work:
@@ -290,6 +304,8 @@ class Session:
             self._busy.cancel()
             await asyncio.wait([self._busy])
             await asyncio.sleep(0)  # its end is told before the new session begins
+        await self._by_hand.clear()
+        self._untold.clear()
         self._parts.record.write("note", text="ended by a new session")
         self._id = _new_id()
         self._parts.turn_over(self._parts.places.session_dir(self._id))
@@ -329,6 +345,9 @@ class Session:
             ending = done.result()
         self._parts.record.write("turn", turn=turn, reason=ending.reason, message=ending.message)
         self._emit(p.TurnEnded(turn, ending.reason, ending.message, time.monotonic() - began))
+        for message in self._untold:
+            self._tell(message)
+        self._untold.clear()
         if self._work:
             self._next()
             self._show_queue()
@@ -367,12 +386,6 @@ class Session:
         message = await fetch()
         return model, f"{message} Nothing was sent." if isinstance(message, str) else message
 
-    async def _by_hand(self, turn: int, target: str, arguments: str) -> Ending:
-        if problem := await self._not_yet(target):
-            return Ending("failed", problem)
-        await self._parts.caller.by_hand(turn, f"hand-{turn}", target, arguments)
-        return Ending("done")
-
     async def _not_yet(self, target: str) -> str:
         """Wait a while for a server that is still starting; a sentence when it is not there after that."""
         name, dot, _ = target.partition(".")
@@ -389,10 +402,19 @@ class Session:
             return ""
         return f"{name} is still starting: try again when it is ready. The call was not made."
 
+    def _tell(self, message: UserMessage) -> None:
+        """Let the model know, with the next message of the person; while a turn runs, after it."""
+        if self._busy is not None:
+            self._untold.append(message)
+            return
+        self._parts.agent.history.append(message)
+        self._parts.record.write("user", turn=self._turn, text=message.text, **recorded(message.images))
+        self._parts.agent.measure(self._parts.model.current)
+
     async def _shell(self, turn: int, line: str) -> Ending:
         arguments = json.dumps({"command": line})
         outcome = await self._parts.caller.run_for_person(
-            turn, f"hand-{turn}", "bash", self._parts.shell, arguments, trusted=True
+            turn, f"shell-{turn}", "bash", self._parts.shell, arguments
         )
         self._parts.agent.history.append(UserMessage(f"I ran a command myself:\n$ {line}\n{outcome.text}"))
         return Ending("done")

@@ -88,10 +88,13 @@ async def test_an_interrupt_behind_two_messages_ends_the_first_and_the_second_ru
         assert [each.text for each in one.of(p.TurnStarted)] == ["one", "two"]
 
 
-async def test_a_queued_call_is_taken_back_with_its_arguments(project: Path, tmp_path: Path) -> None:
+async def test_a_queued_command_is_taken_back_whole_and_a_call_by_hand_does_not_queue(
+    project: Path, tmp_path: Path
+) -> None:
     async with talk(project, tmp_path) as one:
-        one.post(p.Submit("one"), p.CallTool("fix.echo", '{"text": "long to type"}'), p.CallTool("fix.list"))
+        one.post(p.Submit("one"), p.RunShell("ls -l"), p.CallTool("fix.list"), p.Submit("two"))
         await one.until(lambda: one.of(p.Queued) and len(one.of(p.Queued)[-1].texts) == 2)
-        assert one.of(p.Queued)[-1].texts == ('/call fix.echo {"text": "long to type"}', "/call fix.list")
+        assert one.of(p.Queued)[-1].texts == ("!ls -l", "two")
+        await one.until(lambda: any(e.tool == "fix.list" for e in one.of(p.CallStarted)))
         one.post(p.NewSession())
         await one.until(lambda: one.of(p.Cleared))

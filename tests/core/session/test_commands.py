@@ -24,10 +24,10 @@ def names(body: dict[str, Any]) -> list[str]:
     return [tool["function"]["name"] for tool in body["tools"]]
 
 
-def by_hand(driver: Driver, target: str, arguments: str = "") -> p.TurnEnded:
-    before = len(driver.of(p.TurnEnded))
+def by_hand(driver: Driver, target: str, arguments: str = "") -> p.CallChanged:
+    before = len(driver.results())
     driver.send(p.CallTool(target, arguments))
-    return driver.turn_end(before)
+    return driver.call_end(before)
 
 
 def test_what_is_said_while_a_turn_runs_waits_and_can_be_taken_back(play: Open, model: ScriptedModel) -> None:
@@ -98,13 +98,13 @@ def test_a_call_by_hand_needs_no_model_and_the_same_approval(play: Open, tmp_pat
         driver.send(p.CallTool("fix.echo", '{"text": "by hand"}'))
         question = driver.answer(p.ApprovalQuestion, p.ApprovalAnswer("once"))
         assert (question.server, question.tool) == ("fix", "echo")
-        driver.turn_end(0)
+        driver.call_end(0)
         started = driver.of(p.CallStarted)[0]
         assert started.by_hand and started.server == "fix"
         assert driver.results()[0].state == "ok" and "by hand" in driver.results()[0].preview
         driver.send(p.CallTool("fix.echo", '{"text": "again"}'))
         driver.answer(p.ApprovalQuestion, p.ApprovalAnswer("deny"))
-        driver.turn_end(1)
+        driver.call_end(1)
         assert driver.results()[1].state == "refused"
         assert started.call_id != driver.of(p.CallStarted)[1].call_id
     assert [params["arguments"]["text"] for params in called(tmp_path, "fix")] == ["by hand"]
@@ -215,14 +215,14 @@ def test_what_was_allowed_for_a_session_ends_with_it(play: Open) -> None:
         driver.phase("fix", "ready")
         driver.send(p.CallTool("fix.echo", "{}"))
         driver.answer(p.ApprovalQuestion, p.ApprovalAnswer("session"))
-        driver.turn_end(0)
+        driver.call_end(0)
         driver.send(p.CallTool("fix.echo", "{}"))
-        driver.turn_end(1)
+        driver.call_end(1)
         driver.send(p.NewSession())
         driver.wait(lambda _: driver.of(p.Cleared), "a new session")
         driver.send(p.CallTool("fix.echo", "{}"))
         driver.answer(p.ApprovalQuestion, p.ApprovalAnswer("deny"))
-        driver.turn_end(2)
+        driver.call_end(2)
         assert [result.state for result in driver.results()] == ["ok", "ok", "refused"]
 
 

@@ -114,7 +114,7 @@ def test_interrupting_the_call_closes_its_form(play: Open) -> None:
         by_hand(driver, FORM)
         question = driver.question(p.FormQuestion)
         driver.send(p.Interrupt())
-        driver.turn_end(0)
+        driver.call_end(0)
         driver.wait(lambda events: p.QuestionClosed(question.id) in events)
 
 
@@ -171,7 +171,7 @@ def test_a_call_by_hand_waits_for_a_server_that_is_still_starting(play: Open) ->
     with play(servers=servers) as driver:
         driver.send(p.CallTool("fix.echo", '{"text": "x"}'))
         driver.answer(p.ApprovalQuestion, p.ApprovalAnswer("once"))
-        assert driver.turn_end(0).reason == "done"
+        assert driver.call_end(0).state == "ok"
         assert "x" in result(driver)
 
 
@@ -180,8 +180,8 @@ def test_a_call_by_hand_to_a_server_that_does_not_come_up_says_that_it_is_starti
     with play(servers=servers, server_wait=0.1) as driver:
         driver.phase("fix", "starting")
         driver.send(p.CallTool("fix.echo", "{}"))
-        end = driver.turn_end(0)
-        assert (end.reason, "still starting" in end.message) == ("failed", True)
+        end = driver.call_end(0)
+        assert (end.state, "still starting" in end.preview) == ("failed", True)
 
 
 def test_a_server_that_dies_while_nothing_is_asked_of_it_is_told(play: Open) -> None:
@@ -209,8 +209,8 @@ def test_a_form_that_stays_open_does_not_lift_the_limit_of_later_calls(play: Ope
     with play(servers={"fix": {"mode": "asks:forgets", "timeout": 0.5}}) as driver:
         by_hand(driver, FORM)
         driver.question(p.FormQuestion)
-        driver.turn_end(0)
+        driver.call_end(0)
         driver.send(p.CallTool("fix.hang", "{}"))
         driver.answer(p.ApprovalQuestion, p.ApprovalAnswer("once"))
-        driver.turn_end(1)
+        driver.call_end(1)
         assert "did not answer within 0.5 s" in driver.results()[-1].preview

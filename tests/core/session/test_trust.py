@@ -231,7 +231,7 @@ def test_an_approval_given_to_what_runs_does_not_count_for_a_definition_trusted_
         assert driver.phase("fix", "ready")
         driver.send(p.CallTool("fix.echo", '{"text": "x"}'))
         driver.answer(p.ApprovalQuestion, p.ApprovalAnswer("project"))
-        driver.turn_end(0)
+        driver.call_end(0)
         before = len(driver.of(p.ServerChanged))
         driver.send(p.ReviewTrust())
         driver.trust()
@@ -241,7 +241,7 @@ def test_an_approval_given_to_what_runs_does_not_count_for_a_definition_trusted_
         driver.phase("fix", "ready")
         driver.send(p.CallTool("fix.echo", '{"text": "x"}'))
         driver.answer(p.ApprovalQuestion, p.ApprovalAnswer("deny"))
-        driver.turn_end(1)
+        driver.call_end(1)
 
 
 def test_an_entry_that_became_unusable_or_left_its_file_does_not_change_what_is_shown_of_what_runs(
@@ -316,7 +316,7 @@ def test_a_changed_file_leaves_what_did_not_change_as_it_is(play: Open, file: Pa
         driver.trust()
         driver.send(p.CallTool("fix.echo", '{"text": "x"}'))
         driver.answer(p.ApprovalQuestion, p.ApprovalAnswer("once"))
-        driver.turn_end(0)
+        driver.call_end(0)
         assert driver.phase("fix", "ready").pid == pid
         assert not [n for n in driver.of(p.Notice) if "stays as it was started" in n.text]
 
