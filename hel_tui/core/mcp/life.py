@@ -26,6 +26,7 @@ from hel_tui.core.mcp.limits import Limits
 from hel_tui.core.mcp.logins import Logins
 from hel_tui.core.mcp.logs import LogStore
 from hel_tui.core.mcp.process import GRACE
+from hel_tui.core.mcp.trace import Trace
 from hel_tui.core.mcp.verdicts import Verdicts
 from hel_tui.core.protocol import ServerFailure
 from hel_tui.core.store.places import find_places
@@ -96,6 +97,8 @@ class LifeHooks:
     """How much the server wanted lately; they outlive a connection."""
     on_noise: Callable[[str], None]
     on_latency: Callable[[float], None]
+    trace: Trace
+    """Hears every message of this life."""
 
 
 @dataclass(slots=True)
@@ -183,6 +186,7 @@ class Life(ABC):
             on_note=lambda _method, _params: None,
             on_stray=self.log.remark,
             on_latency=self.hooks.on_latency,
+            trace=self.hooks.trace,
         )
         connection = self.connection = Connection(
             self.entry,

@@ -11,6 +11,7 @@ import contextlib
 import time
 from collections.abc import Awaitable, Callable, Iterator
 
+from hel_tui.core.mcp.causes import CALL
 from hel_tui.core.mcp.client import MCPError, Session
 from hel_tui.core.mcp.deadline import Deadlines
 from hel_tui.core.mcp.entries import ServerEntry
@@ -110,6 +111,8 @@ class Requests:
         self._next_token += 1
         token = f"call-{self._next_token}"
         self._running[token] = what if method == "tools/call" else ""
+        trace, call = self._wire.hooks.trace, CALL.get()
+        trace.began(token, call)
         is_hard = False
         try:
             async with self.deadlines.limited(idle, idle * HARD_LIMIT) as deadline:
@@ -138,6 +141,7 @@ class Requests:
             raise await self._fault(error, what) from error
         finally:
             self._running.pop(token, None)
+            trace.ended(call)
             report.close()
 
     async def _rounds(self, session: Session, method: str, params: Json, token: str, what: str) -> Json:

@@ -14,6 +14,7 @@ from typing import Any
 
 from hel_tui.core.mcp.arguments import check_arguments
 from hel_tui.core.mcp.binary import ResultFiles
+from hel_tui.core.mcp.causes import CALL
 from hel_tui.core.mcp.faults import CallFault
 from hel_tui.core.mcp.listing import ToolSpec
 from hel_tui.core.mcp.messages import clean_surrogates
@@ -111,10 +112,13 @@ class McpTool:
         if problem:
             sentence = f"Not executed: the arguments do not fit the tool's schema. {problem}."
             return Outcome(sentence, failed=True)
+        cause = CALL.set(invocation.call_id)
         try:
             result = await self.call(self.raw, clean_surrogates(arguments), invocation.on_progress)
         except CallFault as fault:
             return fault_outcome(self.server, self.raw, fault.sentence, fault.told, self.files())
+        finally:
+            CALL.reset(cause)
         output = self.spec.output
 
         def convert() -> Outcome:

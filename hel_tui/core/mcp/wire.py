@@ -27,6 +27,7 @@ from mcp_types import (
     JSONRPCResponse,
 )
 
+from hel_tui.core.mcp.causes import SENDING
 from hel_tui.core.mcp.framing import TooLong
 from hel_tui.core.mcp.large import LARGE
 from hel_tui.core.mcp.link import Link, LinkFault
@@ -41,6 +42,7 @@ from hel_tui.core.mcp.messages import (
     coerce_id,
     parse_line,
 )
+from hel_tui.core.mcp.trace import Trace
 from hel_tui.core.threads import in_thread
 from hel_tui.core.vocabulary import Json, ProgressFn
 
@@ -75,6 +77,8 @@ class WireHooks:
     """Something odd that was dropped, as a sentence."""
     on_latency: Callable[[float], None]
     """Seconds from sending a request to its answer."""
+    trace: Trace = field(default_factory=Trace)
+    """Hears every message."""
 
 
 @dataclass(slots=True)
@@ -107,6 +111,7 @@ class Wire:
         self._inbound, self.from_server = anyio.create_memory_object_stream[SessionMessage | Exception](64)
         self.to_server, self._outbound = anyio.create_memory_object_stream[SessionMessage](math.inf)
         self._replies = self.to_server.clone()
+        self.hooks.trace.waited = lambda: self.waited
 
     async def run(self) -> None:
         """Move messages both ways until the link is gone."""
@@ -132,6 +137,7 @@ class Wire:
         except Exception as error:
             self.hooks.on_stray(f"a line could not be read and was dropped ({type(error).__name__})")
             return
+        self._trace_came(messages, line)
         for message in messages:
             try:
                 await self._take(message)
@@ -145,6 +151,14 @@ class Wire:
             return
         error = ErrorData(code=LINK_FAILED, message=fault.sentence, data=fault)
         await self._pass_on(JSONRPCError(jsonrpc="2.0", id=key, error=error))
+
+    def _trace_came(self, messages: list[Parsed], line: bytes | TooLong) -> None:
+        """Put it down; a fault in there must not cost the message."""
+        body = line if isinstance(line, bytes) else line.head + line.tail
+        try:
+            self.hooks.trace.came(messages, body)
+        except Exception as error:
+            self.hooks.on_stray(f"a message is missing in the trace ({type(error).__name__})")
 
     async def _parsed(self, line: bytes | TooLong) -> list[Parsed]:
         """What the line says; a large one is read beside the loop."""
@@ -256,11 +270,21 @@ class Wire:
                 line = message.model_dump_json(by_alias=True, exclude_unset=True)
                 metadata = item.metadata
                 headers = metadata.headers if isinstance(metadata, ClientMessageMetadata) else None
-                await self.link.send(message, line.encode("utf-8", "replace"), headers or {})
+                body = line.encode("utf-8", "replace")
+                SENDING.set(self._trace_sent(message, body))
+                await self.link.send(message, body, headers or {})
         except OSError:
             pass
         # Without a way to the server no request can ever be answered: end the reading too.
         self.link.finish()
+
+    def _trace_sent(self, message: JSONRPCMessage, body: bytes) -> int:
+        """Put it down; the number of its frame."""
+        try:
+            return self.hooks.trace.sent(message, body)
+        except Exception as error:
+            self.hooks.on_stray(f"a message is missing in the trace ({type(error).__name__})")
+            return -1
 
     def _note_sent(self, message: JSONRPCMessage) -> None:
         if isinstance(message, JSONRPCRequest):

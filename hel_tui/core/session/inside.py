@@ -17,6 +17,8 @@ class Inside:
 
     def frames(self, server: str) -> p.FrameWindow | None:
         """The trace of a server's wire."""
+        supervisor = self._host.server(server)
+        return supervisor.frames if supervisor is not None else None
 
     def inside(self, server: str) -> p.ServerInside | None:
         """What the overview of a server shows."""

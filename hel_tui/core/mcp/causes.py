@@ -1,0 +1,16 @@
+"""What is behind a message: the call that caused it, the exchange of HTTP that carries it.
+
+Context variables, since tasks made on the way inherit them: nothing between has to pass them on. Not here:
+keeping them with a message (trace).
+"""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+
+CALL: ContextVar[str] = ContextVar("hel-call", default="")
+"""Id of the call (the card) that is being carried out."""
+SENDING: ContextVar[int] = ContextVar("hel-sending", default=-1)
+"""Number of the frame that is being sent."""
+EXCHANGE: ContextVar[int] = ContextVar("hel-exchange", default=-1)
+"""Number of the `http` frame whose answer is being read."""
