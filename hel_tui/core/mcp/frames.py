@@ -40,7 +40,9 @@ class FrameStore:
     ) -> None:
         """`folder` is where older bodies go, `mask` takes secrets out of what is shown or written."""
         self.bodies = Bodies(folder, name, mask)
-        self._mask = mask
+        self.mask = mask
+        self.sessions = 0
+        """Sessions of HTTP that were opened."""
         self._blocks = Blocks(most)
         self._calls: dict[str, array[int]] = {}
         self._exchanges: dict[int, HttpExchange] = {}
@@ -91,6 +93,12 @@ class FrameStore:
         if body:
             self.bodies.put(number, body)
         return number
+
+    def size(self, number: int) -> int:
+        """Bytes of that frame as it was sent; -1 when it is not kept."""
+        with self._lock:
+            row = self._blocks.row(number)
+        return row[3] if row is not None else -1
 
     def carried(self, number: int, exchange: int) -> None:
         """This frame went out with that exchange."""
@@ -188,7 +196,7 @@ class FrameStore:
         Of an exchange: its heads.
         """
         if (exchange := self._exchanges.get(number)) is not None:
-            return self._mask(heads(exchange))
+            return self.mask(heads(exchange))
         return self.bodies.get(number) if number >= self.first else ""
 
     def exchange(self, number: int) -> HttpExchange | None:

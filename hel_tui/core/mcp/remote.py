@@ -13,6 +13,7 @@ from urllib.parse import unquote, urlsplit
 
 from hel_tui.core.mcp.authorizing import Authorizer, NoAuthorizer
 from hel_tui.core.mcp.entries import Address, Unset
+from hel_tui.core.mcp.exchanges import Exchanges
 from hel_tui.core.mcp.expand import values_filled_in
 from hel_tui.core.mcp.faults import ServerFault
 from hel_tui.core.mcp.launching import base_environment
@@ -136,7 +137,10 @@ class RemoteLife(Life):
         from hel_tui.core.mcp.http.sending import HttpHooks
 
         return HttpHooks(
-            on_session_renewed=self._renewed, on_unreachable=self._suspect, on_remark=self.log.remark
+            on_session_renewed=self._renewed,
+            on_unreachable=self._suspect,
+            on_remark=self.log.remark,
+            exchanges=Exchanges(self.hooks.trace),
         )
 
     async def _authorizer(self, target: Target, address: Address) -> Authorizer:

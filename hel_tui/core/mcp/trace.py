@@ -103,6 +103,14 @@ class Trace:
                         "in", "noise", body, summary=said, life=self.life, failed=True, exchange=exchange
                     )
 
+    def repeated(self, body: bytes) -> int:
+        """The link sends a message again that was sent long ago; the number of its frame."""
+        message = json.loads(body)
+        method, identity, params = message.get("method", ""), message.get("id"), message.get("params")
+        if identity is None:
+            return self._note("out", method, params, body, -1)
+        return self._request("out", identity, method, params, body, -1)
+
     def _request(
         self, direction: Direction, identity: Id, method: str, params: Any, body: bytes, exchange: int
     ) -> int:

@@ -211,6 +211,7 @@ class Poster:
             if seen.error is not None:
                 return Failed(LinkFault("refused", "it refused initialize", seen.error["message"][:300]))
             request.captured.append(seen.line)
+            self.sender.hooks.exchanges.took(seen.line)
         else:
             await self.intake.line(seen.line)
         return None

@@ -9,12 +9,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import aclosing, asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin, urlsplit
 
 from hel_tui.core.addresses import host_of, origin_of
 from hel_tui.core.mcp.authorizing import Authorizer, Challenge, NoCredentials
+from hel_tui.core.mcp.causes import EXCHANGE
+from hel_tui.core.mcp.exchanges import Exchanges
 from hel_tui.core.mcp.http.faults import (
     LinkFailure,
     named,
@@ -51,6 +53,8 @@ class HttpHooks:
     """The server had forgotten the session and a new one was opened: lists may have changed."""
     on_remark: Callable[[str], None] = lambda _sentence: None
     """Something for the log: a stream that is not offered, one that was resumed, a message not taken."""
+    exchanges: Exchanges = field(default_factory=Exchanges)
+    """Hears of each request."""
 
 
 class Answered:
@@ -160,6 +164,7 @@ class Sender:
                     yield answered
                     return
             finally:
+                EXCHANGE.set(-1)
                 await response.aclose()
 
     async def aclose(self) -> None:
@@ -179,17 +184,25 @@ class Sender:
         client = await self._client()
         merged = self._merged(headers)
         for _ in range(MAX_REDIRECTS):
-            progress = _Progress(on_sent)
+            progress, trace = _Progress(on_sent), self.hooks.exchanges
+            number = trace.begin(method, url, [(one.decode(), two.decode()) for one, two in merged], body)
             try:
                 request = client.build_request(
                     method, url, headers=merged, content=body, extensions={"trace": progress.trace}
                 )
                 response = await client.send(request, stream=True, follow_redirects=False)
+            except asyncio.CancelledError:
+                trace.failed(number, "it was taken back")
+                raise
             except Exception as error:  # nothing of hel's runs in there
                 fault = network_fault(error, self.target, was_sent=progress.was_sent)
+                trace.failed(number, fault.sentence)
                 if fault.kind == "unreachable":
                     self._unreached(fault.sentence)
                 raise LinkFailure(fault) from error
+            trace.answered(
+                number, response.status_code, response.request.headers.items(), response.headers.multi_items()
+            )
             acknowledge(response)
             self._is_unreachable = False
             location = response.headers.get("location")
