@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from hel_tui.cli.common import Exit, Parser
+from hel_tui.cli.mcp.arguments import VERBATIM
 
 SHELLS = ("bash", "zsh", "fish")
 NAMES = "hel mcp list --names 2>/dev/null"
@@ -86,9 +87,8 @@ def commands() -> Iterator[Command]:
         choices = tuple(str(one) for place in places for one in place.choices or ())
         metavars = {place.metavar for place in places}
         servers = "SERVER" in metavars
-        yield Command(
-            ("mcp", name), what, _options(parser), choices, servers=servers, files="FILE" in metavars
-        )
+        files = any(str(metavar).endswith("FILE") for metavar in metavars)
+        yield Command(("mcp", name), what, _options(parser), choices, servers=servers, files=files)
 
 
 def _options(parser: argparse.ArgumentParser) -> tuple[Option, ...]:
@@ -113,7 +113,8 @@ def _bash(all_commands: tuple[Command, ...]) -> Iterator[str]:
     yield '  local cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD-1]}" command="" words=""'
     yield "  local word; COMPREPLY=()"
     yield '  for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do'
-    yield '    [[ "$word" == "--" && "$command" == "mcp add" ]] && { compopt -o default; return; }'
+    verbatim = " || ".join(f'"$command" == "mcp {name}"' for name in VERBATIM)
+    yield f'    [[ "$word" == "--" && ( {verbatim} ) ]] && {{ compopt -o default; return; }}'
     yield '    [[ "$word" == -* ]] && continue'
     firsts = "|".join(one.key for one in all_commands if len(one.words) == 1)
     seconds = "|".join(one.words[1] for one in all_commands if len(one.words) == 2)

@@ -16,6 +16,7 @@ from hel_tui.cli.common import Exit
 TOPICS = {
     "servers": "where servers are configured, and every key of an entry",
     "tools": "loading, search, pins and costs, schemas, tools that change",
+    "checks": "saved calls and what they must come to, for authors of servers",
     "resources": "what servers list to be read, and prompts they prepare",
     "keys": "every key and slash command of the app, as they are now",
     "trust": "what is asked before a project's servers run",

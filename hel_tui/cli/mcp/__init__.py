@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from hel_tui.cli.common import Exit, project_folder
-from hel_tui.cli.mcp.arguments import COMMANDS, parser_of
+from hel_tui.cli.mcp.arguments import COMMANDS, VERBATIM, parser_of
 
 _MODULES = {
     "list": "listing",
@@ -25,6 +25,7 @@ _MODULES = {
     "secret": "keeping",
     "tools": "live",
     "call": "live",
+    "test": "testing",
     "logs": "logs",
     "login": "login",
     "logout": "login",
@@ -55,7 +56,7 @@ def main(argv: Sequence[str]) -> int:
         return _unknown(command)
     parser = parser_of(command)
     verbatim: list[str] | None = None
-    if command == "add" and "--" in arguments:  # what is behind it is the server's, whatever it looks like
+    if command in VERBATIM and "--" in arguments:  # what is behind it is the server's, whatever it looks like
         at = arguments.index("--")
         arguments, verbatim = arguments[:at], arguments[at + 1 :]
     args = parser.parse_intermixed_args(arguments)

@@ -24,6 +24,7 @@ COMMANDS = {
     "secret": "keep a value for ${keyring:NAME}, or forget it",
     "tools": "start a server and list its tools",
     "call": "start a server and call one of its tools",
+    "test": "run the saved checks of the project: calls and what they must come to",
     "logs": "what servers printed on stderr, in the newest session of the project",
     "login": "authorize hel at a remote server (OAuth)",
     "logout": "give that up: revoke and forget the tokens",
@@ -36,12 +37,21 @@ SOURCES = (
     *("goose", "cursor", "vscode", "zed"),
 )
 """Agents whose files `hel mcp import` reads."""
+VERBATIM = ("add", "record")
+"""Commands that take a program behind `--`, whatever it looks like."""
+_USAGES = {
+    "add": "hel mcp add NAME [options] (URL | -- COMMAND [ARG …])",
+    "record": "hel mcp record SERVER [options] [-- COMMAND [ARG …]]",
+}
 
 
 def parser_of(command: str) -> Parser:
     """The parser of `hel mcp COMMAND`."""
-    usage = "hel mcp add NAME [options] (URL | -- COMMAND [ARG …])" if command == "add" else None
-    parser = Parser(prog=f"hel mcp {command}", description=f"{_sentence(COMMANDS[command])}.", usage=usage)
+    parser = Parser(
+        prog=f"hel mcp {command}",
+        description=f"{_sentence(COMMANDS[command])}.",
+        usage=_USAGES.get(command),
+    )
     _ARGUMENTS[command](parser)
     parser.add_argument("-C", "--dir", type=Path, metavar="DIR", help="the project (default: this folder)")
     parser.add_argument(
@@ -202,6 +212,40 @@ def _call(parser: Parser) -> None:
     _json(parser, "the result as the server sent it")
 
 
+def _test(parser: Parser) -> None:
+    parser.add_argument("server", nargs="?", metavar="SERVER", help="only the checks of this one")
+    parser.add_argument("-k", dest="name", metavar="NAME", help="only checks whose name holds this")
+    parser.add_argument(
+        "--junit", type=Path, metavar="XML", help="also write the results to this file, as JUnit XML"
+    )
+    parser.add_argument(
+        "--update", action="store_true", help="keep what comes as the expected text of snapshots"
+    )
+    _json(parser, "how each check went")
+
+
+def _record(parser: Parser) -> None:
+    parser.add_argument("server", metavar="SERVER", help="a configured one, or a name for what is behind --")
+    parser.add_argument(
+        "-o", "--output", type=Path, metavar="FILE", help="the cassette (default: SERVER-TIME.cassette)"
+    )
+    parser.add_argument("-f", "--force", action="store_true", help="write over a file that is there")
+
+
+def _replay(parser: Parser) -> None:
+    parser.add_argument("cassette", type=Path, metavar="CASSETTE_FILE", help="what was recorded")
+    parser.add_argument(
+        "--strict", action="store_true", help="requests must come in the order in which they were recorded"
+    )
+    parser.add_argument(
+        "--match",
+        choices=("arguments", "method"),
+        default="arguments",
+        help="which recorded request is meant: the same arguments (default), or the same tool or method only",
+    )
+    parser.add_argument("--latency", action="store_true", help="take as long as the recorded server took")
+
+
 def _logs(parser: Parser) -> None:
     parser.add_argument("server", nargs="?", metavar="SERVER", help="only this one's")
     parser.add_argument("-f", "--follow", action="store_true", help="go on with what comes, until Ctrl+C")
@@ -230,6 +274,7 @@ _ARGUMENTS: dict[str, Callable[[Parser], None]] = {
     "secret": _secret,
     "tools": _tools,
     "call": _call,
+    "test": _test,
     "logs": _logs,
     "login": _login,
     "logout": _server,

@@ -1,0 +1,1 @@
+"""Saved calls with what is expected of them: reading and writing the files, comparing, running."""

@@ -1,0 +1,105 @@
+"""What a call came to against what a check expects."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from hel_tui.core.checks.comparing import compare, rendered
+
+
+def result(text: str = "", value: Any = None, **more: Any) -> dict[str, Any]:
+    found: dict[str, Any] = {"content": [{"type": "text", "text": text}] if text else [], **more}
+    return found if value is None else {**found, "structuredContent": value}
+
+
+@pytest.mark.parametrize(
+    ("expect", "came"),
+    [
+        ('text = "api: 8437"', result("api: 8437")),
+        ('text = """\napi\n"""', result("api\n")),
+        ("value = { n = 1, list = [1, 2] }", result(value={"list": [1, 2], "n": 1.0})),
+        ("value = { n = 1 }", result('{"n": 1}')),
+        ('kind = "subset", text = "8437"', result("api: 8437")),
+        ('kind = "subset", value = { a = { b = 1 } }', result(value={"a": {"b": 1, "c": 2}, "d": 3})),
+        ('kind = "subset", value = { a = [1, 3] }', result(value={"a": [1, 2, 3]})),
+        (
+            'kind = "subset", value = { a = [{ id = 2 }] }',
+            result(value={"a": [{"id": 1}, {"id": 2, "x": 0}]}),
+        ),
+        ('kind = "schema", schema = { type = "object", required = ["n"] }', result(value={"n": 1})),
+        ('text = "no", is_error = true', result("no", isError=True)),
+        ("is_error = true", result("whatever", isError=True)),
+        ("text = \"at 0:00\", masks = ['\\d+:\\d\\d']", result("at 12:34")),
+        ("value = { at = \"0:00\" }, masks = ['\\d+:\\d\\d']", result(value={"at": "12:34"})),
+        ('value = { n = 1 }, ignore = ["time"]', result(value={"n": 1, "time": 99})),
+        ('value = { l = [{ n = 1 }] }, ignore = ["l[*].id"]', result(value={"l": [{"n": 1, "id": 7}]})),
+        ('content = [{ type = "text", text = "x" }]', result("x")),
+    ],
+)
+def test_it_passes(expecting, expect: str, came: dict[str, Any]) -> None:
+    assert not compare(expecting(expect), came)
+
+
+@pytest.mark.parametrize(
+    ("expect", "came", "message", "diff"),
+    [
+        ('text = "api: 8437"', result("api: 1"), "another one", "-api: 8437\n+api: 1"),
+        ("value = { n = 1 }", result(value={"n": True}), "value.n: expected 1, came true", "-"),
+        (
+            "value = { n = 1 }",
+            result(value={"n": 1, "m": 2}),
+            "value.m: expected nothing, came 2",
+            '+  "m": 2',
+        ),
+        ("value = { n = 1 }", result("no json"), "no JSON", "no json"),
+        ('kind = "subset", text = "9"', result("api: 8437"), "does not hold", "+api"),
+        ('kind = "subset", value = { a = [3, 1] }', result(value={"a": [1, 2, 3]}), "value.a[1]", "nothing"),
+        ('kind = "subset", value = { a = { b = 1 } }', result(value={"a": {}}), "value.a.b", "-value.a.b: 1"),
+        (
+            'kind = "schema", schema = { required = ["n"] }',
+            result(value={}),
+            "value: 'n' is a required",
+            "{}",
+        ),
+        ('kind = "schema", schema = { type = "nonsense" }', result(value={}), "schema cannot be used", ""),
+        ('text = "x"', result("boom", isError=True), "the tool failed: boom", "boom"),
+        ('text = "x", is_error = true', result("x"), "did not fail", "x"),
+    ],
+)
+def test_it_fails_and_says_where(
+    expecting, expect: str, came: dict[str, Any], message: str, diff: str
+) -> None:
+    found = compare(expecting(expect), came)
+    assert message in found.message
+    assert diff in found.diff
+
+
+def test_a_snapshot_is_the_whole_result_but_for_what_masks_hide(expecting) -> None:
+    check = expecting('kind = "snapshot", masks = [\'\\d{2}:\\d{2}\'], ignore = ["id"]')
+    came = {
+        "content": [
+            {"type": "text", "text": "at 12:34"},
+            {"type": "image", "mimeType": "image/png", "data": "AAAA"},
+        ],
+        "structuredContent": {"b": 1, "a": [None], "id": 5},
+    }
+    before = rendered(came, ("id",)).replace("12:34", "08:00")
+    assert "image/png" in before
+    assert '"id"' not in before
+    assert not compare(check, came, before)
+    came["structuredContent"]["b"] = 2
+    assert '-  "b": 1\n+  "b": 2' in compare(check, came, before).diff
+
+
+def test_a_snapshot_that_is_not_there_yet_fails_and_shows_what_came(expecting) -> None:
+    found = compare(expecting('kind = "snapshot"'), result("new"))
+    assert "--update" in found.message
+    assert "+new" in found.diff
+
+
+def test_a_diff_has_a_limit(expecting) -> None:
+    found = compare(expecting('text = "x"'), result("\n".join(map(str, range(5_000)))))
+    assert "more lines" in found.diff
+    assert len(found.diff.splitlines()) < 500
