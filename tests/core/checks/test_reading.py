@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -72,7 +73,7 @@ def test_a_credential_written_out_is_refused_and_a_variable_is_not(written) -> N
 
 
 def test_null_and_large_numbers_are_said_as_json_text(written) -> None:
-    text = 'value_json = \'{"a": null, "n": %d}\'' % 2**70
+    text = f"value_json = '{json.dumps({'a': None, 'n': 2**70})}'"
     (check,) = written(one=GOOD.replace('text = "x"', text))
     assert check.expected.value == {"a": None, "n": 2**70}
 
