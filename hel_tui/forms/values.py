@@ -42,6 +42,7 @@ ProblemKind = Literal[
     "integer",
     "boolean",
     "choice",
+    "json",
 ]
 _SENTENCES: dict[ProblemKind, str] = {
     "required": "This is needed.",
@@ -60,6 +61,7 @@ _SENTENCES: dict[ProblemKind, str] = {
     "integer": "A whole number, such as 42.",
     "boolean": "true or false.",
     "choice": "One of the options.",
+    "json": "Not valid JSON: {limit}",
 }
 
 
@@ -195,7 +197,7 @@ def _shown(limit: float) -> str:
 
 
 def _written(field: FormField, text: str) -> str | Problem:
-    if field.kind != "text" and not _is(field.kind, text):
+    if field.kind != "text" and not read_format(field.kind, text):
         kind: ProblemKind = field.kind  # type: ignore[assignment]  # the formats are kinds of problems
         return Problem(field.name, kind)
     if field.minimum is not None and len(text) < field.minimum:
@@ -214,7 +216,7 @@ _DATE_TIME = re.compile(
 )
 
 
-def _is(kind: FieldKind, text: str) -> bool:
+def read_format(kind: FieldKind, text: str) -> bool:
     """Whether `text` is of a format (RFC 5321 addresses loosely, RFC 3986, RFC 3339)."""
     match kind:
         case "email":

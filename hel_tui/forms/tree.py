@@ -1,0 +1,508 @@
+"""A form as a tree: one node for each place of a value, made from a schema, filled by hand or from JSON.
+
+Nodes of what is left out have no children, so a schema that contains itself unfolds as far as it is used.
+What a place cannot show stays in it as raw JSON: from arguments to a form and back nothing is lost. Not
+here: what the schema says (spec), whether a value fits (checks).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from hel_tui.forms.patterns import matches
+from hel_tui.forms.spec import MISSING, Kind, Spec, spec_of, type_word
+from hel_tui.forms.values import Problem, number_text, parse_number
+
+MOST_AT_ONCE = 1_000
+"""Nodes that are made by themselves, for what is required; beyond, a place is raw JSON."""
+DEEPEST = 40
+"""Levels of a form; what lies deeper is raw JSON."""
+DEEPEST_ALONE = 8
+"""Levels that unfold by themselves."""
+MOST_FIRST = 5
+"""Items that a list with a least number begins with."""
+Path = tuple[str | int, ...]
+
+
+@dataclass(slots=True, eq=False)
+class Node:
+    """One place. `present`: it is part of the value; what is not is left out, which is not the same as empty."""
+
+    key: str | int
+    """Name of the property or place in the list; empty for the whole."""
+    schema: Any
+    spec: Spec
+    required: bool = False
+    parent: Node | None = None
+    present: bool = False
+    text: str = ""
+    """What stands in a field: text, a number, or JSON where it is raw."""
+    picked: int = -1
+    """Which option or branch."""
+    children: list[Node] = field(default_factory=list)
+    extra: bool = False
+    """A property that the schema does not name: it can be renamed and removed."""
+    raw: bool = False
+    """Shown as JSON, whatever the kind."""
+
+    @property
+    def kind(self) -> Kind:
+        return "any" if self.raw else self.spec.kind
+
+    @property
+    def path(self) -> Path:
+        """From the whole to here; a branch has the path of its union."""
+        steps: list[str | int] = []
+        node: Node | None = self
+        while node is not None and node.parent is not None:
+            if node.parent.kind != "union":
+                steps.append(node.key)
+            node = node.parent
+        return tuple(reversed(steps))
+
+    @property
+    def branch(self) -> Node | None:
+        """Of a union: what was chosen."""
+        return self.children[0] if self.kind == "union" and self.children else None
+
+    @property
+    def depth(self) -> int:
+        """Levels above it."""
+        depth, node = 0, self.parent
+        while node is not None:
+            depth, node = depth + 1, node.parent
+        return depth
+
+    @property
+    def can_grow(self) -> bool:
+        """Whether an item or a property can be added to it."""
+        if self.kind == "array":
+            return self.spec.items is not None or len(self.children) < len(self.spec.prefix)
+        return self.kind == "object" and (self.spec.extra is not None or bool(self.spec.patterns))
+
+    @property
+    def is_item(self) -> bool:
+        return self.parent is not None and self.parent.kind == "array"
+
+    def __iter__(self) -> Iterator[Node]:
+        """It and all below it, in order."""
+        yield self
+        for child in self.children:
+            yield from child
+
+
+class Form:
+    """The arguments of one tool."""
+
+    def __init__(self, schema: Any, value: Any = MISSING) -> None:
+        """From the schema of an object; `value` is what it is filled with, else what is required and defaults."""
+        self.schema = schema
+        self._budget = MOST_AT_ONCE
+        self.root = self._node("", schema, required=True)
+        self.root.present = True
+        self.load(value)
+
+    def load(self, value: Any) -> None:
+        """Fill it with a value, or begin anew."""
+        self._budget = MOST_AT_ONCE
+        if value is MISSING:
+            self._begin(self.root)
+        else:
+            self._fill(self.root, value)
+
+    # ------------------------------------------------------------------ by hand
+
+    def add(self, node: Node) -> Node:
+        """Make what was left out part of the value, with its default or what it requires."""
+        if not node.present:
+            self._budget = MOST_AT_ONCE
+            self._begin(node)
+            node.present = True
+        return node
+
+    def leave_out(self, node: Node) -> None:
+        """Take a place out of the value. An item or a property the schema does not name is gone then."""
+        parent = node.parent
+        if parent is None:
+            return
+        if node.extra or node.is_item:
+            parent.children.remove(node)
+            _renumber(parent)
+            if parent.kind == "array":
+                self._reread_items(parent)
+            return
+        node.present, node.text, node.raw, node.picked = False, "", False, -1
+        node.children.clear()
+
+    def grow(self, node: Node, name: str = "") -> Node | None:
+        """Add an item to a list, or a property by name to an object; None where that cannot be."""
+        self._budget = MOST_AT_ONCE
+        if not node.can_grow:
+            return None
+        self.add(node)
+        if node.kind == "array":
+            child = self._item(node, len(node.children))
+        else:
+            name = name or _fresh(node)
+            if any(child.key == name for child in node.children):
+                return None
+            child = self._extra(node, name)
+        node.children.append(child)
+        self._begin(child)
+        child.present = child.kind not in ("text", "number", "integer", "boolean", "choice", "any")
+        return child
+
+    def move(self, node: Node, step: int) -> bool:
+        """Move an item of a list; says whether there was room."""
+        parent = node.parent
+        if parent is None or not node.is_item:
+            return False
+        at = parent.children.index(node)
+        if not 0 <= at + step < len(parent.children):
+            return False
+        parent.children.insert(at + step, parent.children.pop(at))
+        _renumber(parent)
+        self._reread_items(parent)
+        return True
+
+    def rename(self, node: Node, name: str) -> bool:
+        """Give another name to a property that the schema does not name."""
+        parent = node.parent
+        if parent is None or not node.extra or any(one.key == name for one in parent.children):
+            return False
+        value = value_of(node)
+        at = parent.children.index(node)
+        renamed = parent.children[at] = self._extra(parent, name)
+        if value is not MISSING:
+            self._fill(renamed, value)
+        return True
+
+    def pick(self, node: Node, index: int) -> None:
+        """Choose an option or a branch. A new branch takes over what fits of the old one."""
+        if node.kind == "choice":
+            node.picked, node.present = index % max(len(node.spec.options), 1), True
+        elif node.kind == "boolean":
+            node.picked, node.present = index % 2, True
+        elif node.kind == "union" and node.spec.branches:
+            before = value_of(node)
+            self._budget = MOST_AT_ONCE
+            self._branch(node, index % len(node.spec.branches))
+            node.present = True
+            child = node.children[0]
+            self._begin(child)
+            child.present = child.kind in ("object", "array", "null", "union") or child.present
+            if before is not MISSING and fits(child.spec, before):
+                self._fill(child, before)
+
+    def write(self, node: Node, text: str) -> None:
+        """What was typed into a field. Of a number, nothing typed is nothing sent."""
+        node.text = text
+        node.present = bool(text.strip()) or node.kind == "text"
+
+    def as_raw(self, node: Node, text: str) -> bool:
+        """Put JSON into a place; False when it is none. What the place can show it shows."""
+        value = read_json(text)
+        if isinstance(value, BadJson):
+            return False
+        self._budget = MOST_AT_ONCE
+        self._fill(node, value)
+        return True
+
+    def find(self, path: Path) -> Node:
+        """The node at a path, or the nearest one above it."""
+        node = self.root
+        for step in path:
+            while (branch := node.branch) is not None:
+                node = branch
+            found = next((child for child in node.children if child.key == step), None)
+            if found is None:
+                break
+            node = found
+        return node
+
+    # ----------------------------------------------------------------- building
+
+    def _node(
+        self, key: str | int, schema: Any, *, required: bool = False, parent: Node | None = None
+    ) -> Node:
+        return Node(key, schema, spec_of(schema, self.schema), required, parent)
+
+    def _item(self, node: Node, at: int) -> Node:
+        spec = node.spec
+        schema = spec.prefix[at] if at < len(spec.prefix) else spec.items
+        return self._node(at, {} if schema is None else schema, required=True, parent=node)
+
+    def _extra(self, node: Node, name: str) -> Node:
+        spec = node.spec
+        schema = next((one for pattern, one in spec.patterns.items() if matches(pattern, name)), spec.extra)
+        child = self._node(name, {} if schema is None else schema, parent=node)
+        child.extra = True
+        return child
+
+    def _reread_items(self, node: Node) -> None:
+        """Items of a tuple that changed their place follow the schema of the new one."""
+        if not node.spec.prefix:
+            return
+        for at, child in enumerate(node.children):
+            fresh = self._item(node, at)
+            if fresh.schema != child.schema:
+                value = value_of(child)
+                node.children[at] = fresh
+                if value is not MISSING:
+                    self._fill(fresh, value)
+
+    def _branch(self, node: Node, index: int) -> None:
+        node.picked = index
+        child = self._node(node.key, node.spec.branches[index].schema, required=True, parent=node)
+        node.children = [child]
+
+    def _properties(self, node: Node) -> None:
+        node.children = [
+            self._node(name, schema, required=name in node.spec.required, parent=node)
+            for name, schema in node.spec.properties.items()
+        ]
+
+    def _begin(self, node: Node) -> None:
+        """What stands in a place at first: its default, else what it requires and nothing more."""
+        node.text, node.raw, node.picked = "", False, -1
+        node.children = []
+        self._budget -= 1
+        null = node.spec.default is None and node.kind == "union"  # it stands for nothing given
+        if node.spec.default is not MISSING and node.parent is not None and not null:
+            self._fill(node, node.spec.default)
+            return
+        if self._budget <= 0 or node.depth >= DEEPEST:
+            node.raw = True
+            return
+        match node.kind:
+            case "object":
+                self._properties(node)
+                node.present = True
+                for child in node.children if node.depth < DEEPEST_ALONE else ():
+                    if child.required:
+                        self._begin(child)
+            case "array":
+                node.present = True
+                for at in range(_least(node.spec)):
+                    child = self._item(node, at)
+                    node.children.append(child)
+                    self._begin(child)
+            case "union":
+                self._branch(node, 0)
+                self._begin(node.children[0])
+                node.present = node.children[0].present
+            case "choice" if len(node.spec.options) == 1:
+                node.picked, node.present = 0, True
+            case "null":
+                node.present = True
+
+    # ------------------------------------------------------------------ filling
+
+    def _fill(self, node: Node, value: Any) -> None:
+        """Put a value into a place. Where its shape is another one, it stands there as JSON."""
+        node.text, node.picked, node.children, node.raw, node.present = "", -1, [], False, True
+        if node.depth >= DEEPEST or not fits(node.spec, value):
+            _set_raw(node, value)
+            return
+        match node.kind:
+            case "text":
+                node.text = value
+            case "number" | "integer":
+                node.text = number_text(value) or ""
+            case "boolean":
+                node.picked = int(value)
+            case "choice":
+                node.picked = _place(node.spec.options, value)
+            case "object":
+                self._fill_object(node, value)
+            case "array":
+                for at, one in enumerate(value):
+                    child = self._item(node, at)
+                    node.children.append(child)
+                    self._fill(child, one)
+            case "union":
+                self._branch(node, self._best_branch(node, value))
+                self._fill(node.children[0], value)
+            case "any":
+                _set_raw(node, value)
+                node.raw = False
+
+    def _fill_object(self, node: Node, value: Mapping[str, Any]) -> None:
+        self._properties(node)
+        for child in node.children:
+            if child.key in value:
+                self._fill(child, value[str(child.key)])
+        for name, one in value.items():
+            if name not in node.spec.properties:
+                child = self._extra(node, name)
+                node.children.append(child)
+                self._fill(child, one)
+
+    def _best_branch(self, node: Node, value: Any) -> int:
+        """The first branch that the value fits whole, else the first it has the shape of."""
+        shapes = [
+            at
+            for at, branch in enumerate(node.spec.branches)
+            if fits(spec_of(branch.schema, self.schema), value)
+        ]
+        if len(shapes) > 1:
+            from hel_tui.forms.validator import is_valid  # jsonschema: when first needed
+
+            for at in shapes:
+                if is_valid(node.spec.branches[at].schema, value, root=self.schema):
+                    return at
+        return shapes[0] if shapes else 0
+
+
+def _least(spec: Spec) -> int:
+    least = dict(spec.limits).get("minItems", 0)
+    known = isinstance(least, int | float) and not isinstance(least, bool) and math.isfinite(least)
+    return max(min(int(least), MOST_FIRST), 0) if known and (spec.items is not None or spec.prefix) else 0
+
+
+def _renumber(node: Node) -> None:
+    if node.kind == "array":
+        for at, child in enumerate(node.children):
+            child.key = at
+
+
+def _fresh(node: Node) -> str:
+    """A name that no property has yet."""
+    taken = {child.key for child in node.children}
+    return next(name for n in range(1, len(taken) + 3) if (name := f"key{n}") not in taken)
+
+
+def _set_raw(node: Node, value: Any) -> None:
+    node.raw, node.text = True, written(value)
+
+
+def _place(options: tuple[Any, ...], value: Any) -> int:
+    """Where a value stands among options; -1 when it does not. JSON's true is not 1."""
+    return next(
+        (
+            at
+            for at, one in enumerate(options)
+            if one == value and isinstance(one, bool) == isinstance(value, bool)
+        ),
+        -1,
+    )
+
+
+def fits(spec: Spec, value: Any) -> bool:
+    """Whether a value has the shape of a place, judged by the outermost level."""
+    match spec.kind:
+        case "any":
+            return True
+        case "never":
+            return False
+        case "choice":
+            return _place(spec.options, value) >= 0
+        case "union":
+            return True
+        case "number":
+            return number_text(value) is not None
+        case "integer":
+            whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
+            return whole and number_text(value) is not None
+        case "object":
+            return isinstance(value, Mapping) and all(isinstance(name, str) for name in value)
+        case "array":
+            return isinstance(value, list | tuple)
+    return type_word(value) == spec.kind
+
+
+# ------------------------------------------------------------------------- JSON
+
+
+@dataclass(frozen=True, slots=True)
+class BadJson:
+    """Why a text is no JSON, and where: from 1."""
+
+    why: str
+    line: int = 1
+    column: int = 1
+
+
+def read_json(text: str) -> Any:
+    """The value of a JSON text, or `BadJson`. NaN and infinity are none."""
+
+    def constant(name: str) -> Any:
+        raise ValueError(f"{name} is not JSON")
+
+    try:
+        return json.loads(text, parse_constant=constant)
+    except json.JSONDecodeError as error:
+        return BadJson(error.msg, error.lineno, error.colno)
+    except (ValueError, RecursionError) as error:
+        return BadJson("nested too deeply" if isinstance(error, RecursionError) else str(error)[:200])
+
+
+def written(value: Any) -> str:
+    """A value as JSON that a person can edit."""
+    try:
+        return json.dumps(value, ensure_ascii=False, indent=2)
+    except (TypeError, ValueError, RecursionError):
+        return "null"
+
+
+def value_of(node: Node, problems: list[tuple[Node, Problem]] | None = None) -> Any:
+    """What a place comes to; MISSING when it is left out, or cannot be read, which `problems` hears of."""
+    if not node.present and node.kind != "union":
+        return MISSING
+    match node.kind:
+        case "text":
+            return node.text
+        case "number" | "integer":
+            kind: Any = node.kind
+            number = parse_number(str(node.key), kind, node.text.strip())
+            return _or_missing(node, number, problems)
+        case "boolean":
+            return MISSING if node.picked < 0 else bool(node.picked)
+        case "choice":
+            return node.spec.options[node.picked] if node.picked >= 0 else MISSING
+        case "null":
+            return None
+        case "union":
+            return value_of(node.children[0], problems) if node.children else MISSING
+        case "object":
+            found = {str(child.key): value_of(child, problems) for child in node.children}
+            return {name: value for name, value in found.items() if value is not MISSING}
+        case "array":
+            return _items(node, problems)
+        case _:
+            return _raw_value(node, problems)
+
+
+def _items(node: Node, problems: list[tuple[Node, Problem]] | None) -> list[Any]:
+    """The items of a list. One that is not filled in is a problem, and null so that the others keep their place."""
+    values: list[Any] = []
+    for child in node.children:
+        known = len(problems) if problems is not None else 0
+        value = value_of(child, problems)
+        if value is MISSING and problems is not None and len(problems) == known:
+            problems.append((child, Problem(str(child.key), "required")))
+        if value is not MISSING or problems is not None:
+            values.append(None if value is MISSING else value)
+    return values
+
+
+def _or_missing(node: Node, value: Any, problems: list[tuple[Node, Problem]] | None) -> Any:
+    if isinstance(value, Problem):
+        if problems is not None:
+            problems.append((node, value))
+        return MISSING
+    return value
+
+
+def _raw_value(node: Node, problems: list[tuple[Node, Problem]] | None) -> Any:
+    if not node.text.strip():
+        return MISSING
+    value = read_json(node.text)
+    if isinstance(value, BadJson):
+        where = f"{value.why} ({value.line}:{value.column})"
+        return _or_missing(node, Problem(str(node.key), "json", where), problems)
+    return value
