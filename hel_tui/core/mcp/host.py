@@ -18,6 +18,7 @@ from hel_tui.core.mcp.catalogue import Catalogue, LoadingMode
 from hel_tui.core.mcp.choices import Choices
 from hel_tui.core.mcp.clock import Clock
 from hel_tui.core.mcp.entries import OnListChanged, ServerEntry
+from hel_tui.core.mcp.frames import FrameStore
 from hel_tui.core.mcp.leftovers import Leftover, RunRecord, end_leftovers, find_leftovers
 from hel_tui.core.mcp.life import Ground
 from hel_tui.core.mcp.loader import LoadMcpTool
@@ -27,6 +28,7 @@ from hel_tui.core.mcp.naming import Naming
 from hel_tui.core.mcp.process import GRACE
 from hel_tui.core.mcp.searcher import Searcher, SearchMcpTools
 from hel_tui.core.mcp.shelf import Shelf
+from hel_tui.core.mcp.stores import Stores, stores_for
 from hel_tui.core.mcp.supervisor import Supervisor
 from hel_tui.core.mcp.verdicts import Verdicts
 from hel_tui.core.protocol import (
@@ -114,6 +116,9 @@ class Host:
             grace=grace,
         )
         self._supervisors: dict[str, Supervisor] = {}
+        self.together = LogStore()
+        """The logs of all servers, in order of arrival."""
+        self._stores: dict[str, Stores] = {}
         self._retired: dict[asyncio.Future[None], Supervisor] = {}
         """Those whose names others have, on their way out."""
         self._held: dict[str, list[Notice]] = {}
@@ -165,10 +170,24 @@ class Host:
             if self._supervisors.get(entry.name) is supervisor:
                 self._emit(entry.name, event)
 
-        supervisor = Supervisor(entry, self._ground, self.catalogue, self.shelf, heard, self._release)
+        supervisor = Supervisor(
+            entry,
+            self._ground,
+            self.catalogue,
+            self.shelf,
+            self._stores_of(entry.name),
+            heard,
+            self._release,
+        )
         self._supervisors[entry.name] = supervisor
         self._held.setdefault(entry.name, [])
         supervisor.open()
+
+    def _stores_of(self, name: str) -> Stores:
+        if name not in self._stores:
+            ground = self._ground
+            self._stores[name] = stores_for(name, ground.mirror_folder, ground.mask, self.together)
+        return self._stores[name]
 
     def restart(self, name: str) -> bool:
         """Start a server again; False if there is none of this name that can be."""
@@ -303,9 +322,19 @@ class Host:
         return tuple(sorted((*self.statuses(), *others), key=lambda one: one.name))
 
     def log(self, name: str) -> LogStore | None:
-        """What a server printed on stderr, with hel's remarks; None for an unknown name."""
-        supervisor = self._supervisors.get(name)
-        return supervisor.log if supervisor is not None else None
+        """What a server printed on stderr and logged, with hel's remarks; None for an unknown name.
+
+        Of all servers together for the empty name.
+        """
+        if not name:
+            return self.together
+        stores = self._stores.get(name)
+        return stores.log if stores is not None else None
+
+    def frames(self, name: str) -> FrameStore | None:
+        """The trace of a server's wire; None for an unknown name."""
+        stores = self._stores.get(name)
+        return stores.frames if stores is not None else None
 
     def failure(self, name: str) -> ServerFailure | None:
         """What is known about the last failure of a server; None while it is well."""

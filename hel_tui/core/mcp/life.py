@@ -148,6 +148,11 @@ class Life(ABC):
     async def _cut(self) -> None:
         """End what carries the connection."""
 
+    @property
+    def pid(self) -> int:
+        """Its process; 0 for a server that is none of this machine's, or before it runs."""
+        return 0
+
     @abstractmethod
     def kill(self) -> None:
         """End it at once; safe from any thread."""

@@ -12,9 +12,9 @@ from functools import partial
 
 from hel_tui.core.mcp.entries import Launch, Unset
 from hel_tui.core.mcp.faults import ServerFault
+from hel_tui.core.mcp.intake import LogIntake, Mirror
 from hel_tui.core.mcp.launching import advice_for, child_environment, find_command
 from hel_tui.core.mcp.life import Life, load_sdk
-from hel_tui.core.mcp.logs import LogIntake, Mirror
 from hel_tui.core.mcp.process import EXIT_FOLLOWS, ServerProcess, spawn
 from hel_tui.core.protocol import ServerFailure
 from hel_tui.core.store.redact import command_line, secret_words, secrets_in
@@ -53,7 +53,7 @@ class LocalLife(Life):
         line = self.ground.mask(command_line(launch.command, launch.args))
         self.ground.guard.watch(process.pid)
         noting = asyncio.create_task(self._note(process.pid, line))
-        self.log.remark(f"started, pid {process.pid}: {line}")
+        self.log.started(f"pid {process.pid}: {line}")
         self.hooks.on_started(process.pid)
         grace = FAILED_GRACE
         try:
@@ -124,6 +124,11 @@ class LocalLife(Life):
 
     def _end_fault(self) -> ServerFault:
         return ServerFault("run", self.left or "it closed its stdout or stdin")
+
+    @property
+    def pid(self) -> int:
+        """Its process; 0 before it runs."""
+        return self.process.pid if self.process is not None else 0
 
     async def _cut(self) -> None:
         if self.process is not None:

@@ -1,36 +1,36 @@
-"""Bounded logs that one thread writes and another reads: a server's stderr and hel's remarks on it.
+"""Bounded logs that one thread writes and others read: what servers say, and hel's remarks on it.
 
-Ingest is by chunk and never waits: a flood is counted, its newest lines are kept.
-Not here: making foreign text safe to draw (the screen's own border).
+A million lines take some tens of megabytes: all but the newest are packed. Not here: turning bytes into lines
+(intake), making foreign text safe to draw (the screen's own border).
 """
 
 from __future__ import annotations
 
-import contextlib
-import os
 import threading
 import time
-from collections import deque
-from collections.abc import Callable
-from pathlib import Path
-from typing import Literal
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from typing import Literal, cast, get_args
 
-from hel_tui.core.protocol import LogLine, LogQuery
+from hel_tui.core.mcp.levels import LEVELS
+from hel_tui.core.mcp.logchunks import CHARACTERS, SIZE, Lines, pack, unpack
+from hel_tui.core.mcp.looking import Wanted
+from hel_tui.core.protocol import LogLevel, LogLine, LogQuery
 
-MAX_LINES = 50_000
-MAX_CHARACTERS = 16 * 1024 * 1024
+MAX_LINES = 1_000_000
+MAX_BYTES = 64 * 1024 * 1024
+"""Of packed lines."""
 LINE_LENGTH = 8192
 """Longer lines are cut."""
-LINES_A_SECOND = 20_000
-"""More than these in one second are counted, not kept."""
-TAIL = 20
-"""How many of the newest lines of a flood are kept."""
-MIRROR_BYTES = 64 * 1024
-"""How much of a log goes to the session's file."""
+AT_HAND = 8
+"""Packed chunks that are kept unpacked too, the last ones that were looked at."""
 
-Stream = Literal["stderr", "stdout", "hel"]
-_Line = tuple[float, str, Stream]
-"""The fields of a `LogLine`. As tuples the garbage collector leaves them alone: there may be 50,000."""
+Stream = Literal["stderr", "stdout", "hel", "message", "start"]
+_STREAMS: tuple[Stream, ...] = get_args(Stream)
+_STREAM_NUMBER = {stream: number for number, stream in enumerate(_STREAMS)}
+_LEVEL_NAMES: tuple[LogLevel | str, ...] = ("", *LEVELS)
+_LEVEL_NUMBER: dict[str, int] = {level: number for number, level in enumerate(_LEVEL_NAMES)}
+MOST_SERVERS = 60_000
 
 
 class LogStore:
@@ -39,21 +39,37 @@ class LogStore:
     def __init__(
         self,
         max_lines: int = MAX_LINES,
-        max_characters: int = MAX_CHARACTERS,
+        max_bytes: int = MAX_BYTES,
         *,
         mask: Callable[[str], str] = lambda text: text,
+        server: str = "",
+        also: LogStore | None = None,
     ) -> None:
-        """`mask` hides known secrets in hel's own remarks, which may quote a server."""
+        """`mask` hides known secrets in hel's own remarks, which may quote a server. `also` gets each line
+        too, once it is complete."""
         self._mask = mask
         self._max_lines = max_lines
-        self._max_characters = max_characters
-        self._lines: deque[_Line] = deque()
-        self._first = 0
+        self._max_bytes = max_bytes
+        self._server = server
+        self._also = also
+        self._names: list[str] = [""]
+        self._numbers: dict[str, int] = {"": 0}
+        self._firsts: list[int] = []
+        """Number of the first line of each packed chunk."""
+        self._packed: list[bytes] = []
+        self._bytes = 0
+        self._open = Lines()
+        self._open_first = 0
         self._characters = 0
+        """Of the lines that are not packed."""
+        self._first = 0
         self._version = 0
-        self._open = False
+        self._unfinished = False
         """True while the newest line is the beginning of one that has not ended yet."""
+        self._at_hand: dict[int, Lines] = {}
         self._lock = threading.Lock()
+
+    # ------------------------------------------------------------------- reading
 
     @property
     def version(self) -> int:
@@ -69,172 +85,182 @@ class LogStore:
     def end(self) -> int:
         """Number after the newest line."""
         with self._lock:
-            return self._first + len(self._lines)
+            return self._end
+
+    @property
+    def _end(self) -> int:
+        return self._open_first + len(self._open)
 
     def lines(self, start: int, stop: int) -> list[LogLine]:
         """The lines numbered start..stop-1 that are still kept."""
+        found: list[LogLine] = []
+        number = start
         with self._lock:
-            low = max(start - self._first, 0)
-            high = min(stop - self._first, len(self._lines))
-            return [LogLine(*self._lines[index]) for index in range(low, high)]
+            number, stop = max(start, self._first), min(stop, self._end)
+            while number < stop:
+                first, lines = self._chunk(number)
+                high = min(stop - first, len(lines))
+                found += [self._line(lines, at) for at in range(number - first, high)]
+                number = first + high
+        return found
 
     def matches(self, query: LogQuery, start: int, stop: int) -> list[int]:
-        """The numbers of those kept lines among start..stop-1 that `query` wants."""
-        wanted = query.text.casefold()
-        lines = self.lines(start, stop)
-        base = min(stop, self.end) - len(lines)
-        return [base + at for at, line in enumerate(lines) if wanted in line.text.casefold()]
+        """The numbers of those kept lines among start..stop-1 that `query` wants.
+
+        Raises ValueError with a sentence for a regular expression that is none, or takes too long.
+        """
+        wanted = Wanted(query.text, is_regex=query.is_regex) if query.text else None
+        least = _LEVEL_NUMBER.get(query.level, 0)
+        found: list[int] = []
+        number = start
+        while True:  # the lock is held for one chunk at a time
+            with self._lock:
+                number, last = max(number, self._first), min(stop, self._end)
+                if number >= last:
+                    return found
+                first, lines = self._chunk(number)
+                high = min(last - first, len(lines))
+                found += [first + at for at in lines.matches(wanted, least, number - first, high)]
+            number = first + high
+
+    def tail(self, count: int, stream: Stream | None = None, since: int = 0) -> list[str]:
+        """The newest `count` texts from line `since` on, of `stream` only if it is given, oldest first."""
+        of = _STREAM_NUMBER[stream] if stream is not None else -1
+        found: list[str] = []
+        with self._lock:
+            stop, since = self._end, max(since, self._first)
+            while stop > since and len(found) < count:
+                first, lines = self._chunk(stop - 1)
+                for at in range(stop - first - 1, max(since - first, 0) - 1, -1):
+                    if of in (-1, lines.streams[at]):
+                        found.append(lines.texts[at])
+                        if len(found) == count:
+                            break
+                stop = first
+        return found[::-1]
+
+    def _chunk(self, number: int) -> tuple[int, Lines]:
+        """The lines around this one, and the number of the first of them."""
+        if number >= self._open_first:
+            return self._open_first, self._open
+        at = bisect_right(self._firsts, number) - 1
+        first = self._firsts[at]
+        lines = self._at_hand.pop(first, None)
+        if lines is None:
+            lines = unpack(self._packed[at])
+            if len(self._at_hand) >= AT_HAND:
+                del self._at_hand[next(iter(self._at_hand))]
+        self._at_hand[first] = lines
+        return first, lines
+
+    def _line(self, lines: Lines, at: int) -> LogLine:
+        level = cast(LogLevel, _LEVEL_NAMES[lines.levels[at]])
+        server = self._names[lines.servers[at]]
+        return LogLine(lines.times[at], lines.texts[at], _STREAMS[lines.streams[at]], level, server)
+
+    # ------------------------------------------------------------------- writing
 
     def clear(self) -> None:
         """Forget all lines; numbers go on."""
         with self._lock:
-            self._first += len(self._lines)
-            self._lines.clear()
-            self._characters, self._open = 0, False
+            self._first = self._open_first = self._end
+            self._open = Lines()
+            self._firsts.clear()
+            self._packed.clear()
+            self._at_hand.clear()
+            self._bytes, self._characters, self._unfinished = 0, 0, False
             self._version += 1
 
-    def tail(self, count: int, stream: Stream | None = None, since: int = 0) -> list[str]:
-        """The newest `count` texts from line `since` on, of `stream` only if it is given, oldest first."""
-        found: list[str] = []
-        with self._lock:
-            number = self._first + len(self._lines)
-            for _time, text, of in reversed(self._lines):
-                number -= 1
-                if len(found) == count or number < since:
-                    break
-                if stream is None or of == stream:
-                    found.append(text)
-        return found[::-1]
-
-    def append(self, texts: list[str], stream: Stream, *, unfinished: bool = False) -> None:
-        """Add lines. With `unfinished` the last one is a beginning, replaced by the next `append`."""
+    def append(
+        self,
+        texts: list[str],
+        stream: Stream,
+        *,
+        unfinished: bool = False,
+        levels: Sequence[str] = (),
+    ) -> None:
+        """Add lines, with the level each seems to have. With `unfinished` the last one is a beginning,
+        replaced by the next `append`."""
         if not texts:
             return
-        now = time.time()
-        new = [(now, _cut(text), stream) for text in texts]
+        texts = [_cut(text) for text in texts]
+        now, kind = time.time(), _STREAM_NUMBER[stream]
+        numbers = [_LEVEL_NUMBER.get(level, 0) for level in levels] or [0] * len(texts)
         with self._lock:
-            if self._open and self._lines[-1][2] == stream:
-                self._characters -= len(self._lines.pop()[1])
-            self._open = unfinished
-            self._lines.extend(new)
-            self._characters += sum(len(text) for _time, text, _stream in new)
-            while len(self._lines) > self._max_lines or self._characters > self._max_characters:
-                self._characters -= len(self._lines.popleft()[1])
-                self._first += 1
-            self._version += 1
+            if self._unfinished and self._open.streams[-1] == kind:
+                self._characters -= len(self._open.take_last())
+            self._unfinished = unfinished
+            self._extend(now, kind, numbers, self._server, texts)
+        if self._also is not None:
+            complete = len(texts) - unfinished
+            self._also.take(now, kind, numbers[:complete], self._server, texts[:complete])
+
+    def take(self, now: float, kind: int, levels: list[int], server: str, texts: list[str]) -> None:
+        """Add complete lines of one server as another log has them."""
+        if texts:
+            with self._lock:
+                self._extend(now, kind, levels, server, texts)
+
+    def finish(self) -> None:
+        """The beginning of a line that was added is all there will be of it."""
+        with self._lock:
+            if not self._unfinished:
+                return
+            self._unfinished = False
+            lines = self._open
+            last = (lines.times[-1], lines.streams[-1], [lines.levels[-1]], self._server, [lines.texts[-1]])
+        if self._also is not None:
+            self._also.take(*last)
 
     def remark(self, text: str) -> None:
-        """Add a line of hel's own."""
-        self.append([self._mask(text[: 2 * LINE_LENGTH])], "hel")
+        """Add a line of hel's own, or several."""
+        self.append(self._mask(text[: 2 * LINE_LENGTH]).split("\n"), "hel")
+
+    def started(self, what: str) -> None:
+        """A life of the server begins: a rule, such as `pid 4711: python server.py`."""
+        self.append([self._mask(what[:LINE_LENGTH]).replace("\n", " ")], "start")
+
+    def _extend(self, now: float, kind: int, levels: list[int], server: str, texts: list[str]) -> None:
+        number = self._numbers.get(server)
+        if number is None:
+            number = len(self._names) if len(self._names) < MOST_SERVERS else 0
+            if number:
+                self._names.append(server)
+                self._numbers[server] = number
+        lines = self._open
+        for text, level in zip(texts, levels, strict=True):
+            lines.add(now, kind, level, number, text)
+            self._characters += len(text)
+        while len(lines) > SIZE or (self._characters > CHARACTERS and len(lines) > 1):
+            self._pack_oldest()
+        self._first = max(self._first, self._end - self._max_lines)
+        while self._packed and (self._bytes > self._max_bytes or self._next_first <= self._first):
+            self._first = max(self._first, self._next_first)
+            self._at_hand.pop(self._firsts.pop(0), None)
+            self._bytes -= len(self._packed.pop(0))
+        self._version += 1
+
+    def _pack_oldest(self) -> None:
+        """Pack the oldest of the open lines, but never the newest: it may still change."""
+        count, characters = 0, 0
+        for text in self._open.texts[: min(SIZE, len(self._open) - 1)]:
+            count += 1
+            characters += len(text)
+            if characters > CHARACTERS:
+                break
+        packed = pack(self._open.take_first(count))
+        self._firsts.append(self._open_first)
+        self._packed.append(packed)
+        self._bytes += len(packed)
+        self._characters -= characters
+        self._open_first += count
+
+    @property
+    def _next_first(self) -> int:
+        """Number of the first line behind the oldest packed chunk."""
+        return self._firsts[1] if len(self._firsts) > 1 else self._open_first
 
 
 def _cut(text: str) -> str:
+    text = text if "\n" not in text else text.replace("\n", " ")
     return text if len(text) <= LINE_LENGTH else f"{text[:LINE_LENGTH]}… ({len(text):,} characters)"
-
-
-class LogIntake:
-    """Turns the bytes of one stream into lines of a store: decoded with replacement, masked, bounded."""
-
-    def __init__(
-        self,
-        store: LogStore,
-        stream: Stream,
-        *,
-        mask: Callable[[str], str] = lambda text: text,
-        mirror: Mirror | None = None,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._store = store
-        self._stream: Stream = stream
-        self._mask = mask
-        self._mirror = mirror
-        self._clock = clock
-        self._rest = b""
-        self._window = 0.0
-        self._taken = 0
-        self._skipped = 0
-        self._newest = b""
-        """The last chunk of a flood: its final lines are the ones that explain a crash."""
-
-    @property
-    def unfinished(self) -> bool:
-        """True while a line has begun and not ended, or lines of a flood are held back."""
-        return bool(self._rest or self._skipped)
-
-    def feed(self, data: bytes) -> None:
-        """Take in what arrived."""
-        data = self._rest + data
-        complete, newline, self._rest = data.rpartition(b"\n")
-        if len(self._rest) > 16 * LINE_LENGTH:
-            complete, newline, self._rest = data, b"\n", b""
-        if not newline:
-            return
-        count = complete.count(b"\n") + 1
-        now = self._clock()
-        if now - self._window >= 1.0:
-            self._end_flood()
-            self._window, self._taken = now, 0
-        if self._skipped or self._taken + count > LINES_A_SECOND:
-            self._skipped += count
-            self._newest = complete
-            return
-        self._taken += count
-        self._append(complete)
-
-    def flush(self) -> None:
-        """Show what waits: called after a moment without data, and at the end."""
-        self._end_flood()
-        if self._rest:
-            self._store.append(self._texts(self._rest), self._stream, unfinished=True)
-
-    def close(self) -> None:
-        """The stream ended: its last line is complete as it is."""
-        self.flush()
-        if self._rest and self._mirror is not None:
-            self._mirror.write(self._texts(self._rest))
-        self._rest = b""
-
-    def _end_flood(self) -> None:
-        if not self._skipped:
-            return
-        kept = self._newest.split(b"\n")[-TAIL:]
-        lost = self._skipped - len(kept)
-        self._skipped, self._newest = 0, b""
-        if lost > 0:
-            self._store.append([f"… {lost:,} lines skipped"], "hel")
-        self._append(b"\n".join(kept))
-
-    def _append(self, data: bytes) -> None:
-        texts = self._texts(data)
-        self._store.append(texts, self._stream)
-        if self._mirror is not None:
-            self._mirror.write(texts)
-
-    def _texts(self, data: bytes) -> list[str]:
-        text = self._mask(data.decode("utf-8", "replace"))
-        return [line.removesuffix("\r") for line in text.split("\n")]
-
-
-class Mirror:
-    """A file of the session that gets the first lines of a log, at most `limit` bytes, mode 0600."""
-
-    def __init__(self, path: Path, limit: int = MIRROR_BYTES) -> None:
-        self._path = path
-        self._left = limit
-
-    def write(self, texts: list[str]) -> None:
-        """Add lines; a file that cannot be written ends the mirror, never the log."""
-        if self._left <= 0:
-            return
-        data = "".join(f"{text}\n" for text in texts).encode("utf-8", "replace")
-        cut = data[: self._left]
-        self._left -= len(data)
-        if self._left <= 0:
-            cut += b"(the rest was not kept)\n"
-        try:
-            fd = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-        except OSError:
-            self._left = 0
-            return
-        with os.fdopen(fd, "ab") as file, contextlib.suppress(OSError):
-            file.write(cut)

@@ -49,7 +49,7 @@ class RemoteLife(Life):
         await load_sdk()
         authorizer = await self._authorizer(target, address)
         self.first_line = self.log.end
-        self.log.remark(f"connecting to {self._shown()}")
+        self.log.started(f"connecting to {self._shown()}")
         try:
             await self._talk(target, authorizer)
         except ServerFault as fault:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from hel_tui.core.mcp.catalogue import Catalogue
 from hel_tui.core.mcp.entries import ServerEntry
 from hel_tui.core.mcp.generations import ListChange
+from hel_tui.core.mcp.levels import known_level
 from hel_tui.core.mcp.listing import Listing, hidden
 from hel_tui.core.mcp.logs import LINE_LENGTH, LogStore
 from hel_tui.core.mcp.shelf import Shelf
@@ -161,7 +162,8 @@ class Reports:
 
     def logged(self, level: str, text: str) -> None:
         """A logging message."""
-        self._log.remark(self._mask(f"[{level}] {text[: 2 * LINE_LENGTH]}"))
+        texts = self._mask(text[: 2 * LINE_LENGTH]).split("\n")
+        self._log.append(texts, "message", levels=[known_level(level)] * len(texts))
 
     def dropped(self, count: int) -> None:
         """So many notifications came faster than they could be kept."""

@@ -17,19 +17,17 @@ from hel_tui.core.mcp.calling import Answer, Calls
 from hel_tui.core.mcp.catalogue import Catalogue
 from hel_tui.core.mcp.entries import ServerEntry
 from hel_tui.core.mcp.faults import CallFault, ServerFault
-from hel_tui.core.mcp.figures import Figures
-from hel_tui.core.mcp.frames import FrameStore
 from hel_tui.core.mcp.life import Ground, Life, LifeHooks
 from hel_tui.core.mcp.limits import Limits
 from hel_tui.core.mcp.listing import Listing
 from hel_tui.core.mcp.local import LocalLife
-from hel_tui.core.mcp.logs import LogStore
 from hel_tui.core.mcp.patience import Backoff
 from hel_tui.core.mcp.remote import RemoteLife
 from hel_tui.core.mcp.reports import Reports
 from hel_tui.core.mcp.shelf import Shelf
 from hel_tui.core.mcp.starting import watch_start
 from hel_tui.core.mcp.status import Status
+from hel_tui.core.mcp.stores import Stores
 from hel_tui.core.mcp.trace import Trace
 from hel_tui.core.mcp.utility import use_utility
 from hel_tui.core.protocol import Event, LogLevel, ServerFailure
@@ -50,14 +48,14 @@ class Supervisor:
         ground: Ground,
         catalogue: Catalogue,
         shelf: Shelf,
+        stores: Stores,
         emit: Callable[[Event], None],
         on_settled: Callable[[], None],
     ) -> None:
         self.entry = entry
         self.status = Status(entry, emit, ground.clock)
-        self.log = LogStore(mask=ground.mask)
-        self.frames = FrameStore(entry.name, ground.mirror_folder, ground.mask)
-        self.figures = Figures()
+        self.stores = stores
+        self.log = stores.log
         self.failure: ServerFailure | None = None
         self.settled = asyncio.Event()
         """Set once the first start came to something: ready, failed, off or slow."""
@@ -230,7 +228,7 @@ class Supervisor:
             self._limits,
             on_noise=tell.noise,
             on_latency=tell.latency,
-            trace=Trace(self.frames, self.figures, self.frames.begin()),
+            trace=Trace(self.stores.frames, self.stores.figures, self.stores.frames.begin()),
         )
         kind = LocalLife if self.entry.transport == "stdio" else RemoteLife
         life = self._life = kind(self.entry, self._ground, self.log, hooks)

@@ -17,8 +17,7 @@ class Inside:
 
     def frames(self, server: str) -> p.FrameWindow | None:
         """The trace of a server's wire."""
-        supervisor = self._host.server(server)
-        return supervisor.frames if supervisor is not None else None
+        return self._host.frames(server)
 
     def inside(self, server: str) -> p.ServerInside | None:
         """What the overview of a server shows."""

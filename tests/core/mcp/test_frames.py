@@ -28,7 +28,7 @@ def _request(store: FrameStore, number: int, text: str = "") -> int:
 async def test_every_message_of_a_call_is_there_with_its_answer_tool_and_card(bench: Any) -> None:
     await bench.start("wire:ok")
     await bench.tool().run({"text": "hello"}, Invocation("call-7"))
-    store = bench.host.server("fix").frames
+    store = bench.host.frames("fix")
     asked, answered = (store.frames(number, number + 1)[0] for number in store.of_call("call-7"))
     assert (asked.direction, asked.kind, asked.method, asked.tool) == ("out", "request", "tools/call", "echo")
     assert (answered.direction, answered.kind, answered.pair) == ("in", "result", asked.number)
@@ -42,7 +42,7 @@ async def test_every_message_of_a_call_is_there_with_its_answer_tool_and_card(be
 
 async def test_the_trace_goes_on_over_restarts_and_counts_the_lives(bench: Any) -> None:
     await bench.start("wire:ok")
-    store = bench.host.server("fix").frames
+    store = bench.host.frames("fix")
     before = store.end
     bench.host.restart("fix")
     await until(lambda: bench.status().phase == "ready" and store.end >= 2 * before)
@@ -52,7 +52,7 @@ async def test_the_trace_goes_on_over_restarts_and_counts_the_lives(bench: Any) 
 
 async def test_noise_and_errors_are_found_as_errors(bench: Any) -> None:
     await bench.start("wire:banner")
-    store = bench.host.server("fix").frames
+    store = bench.host.frames("fix")
     found = store.matches(FrameQuery(errors=True), 0, store.end)
     kinds = [store.frames(number, number + 1)[0].kind for number in found]
     assert kinds.count("noise") == 3 and "🚀 listening" in store.body(found[2])
@@ -61,7 +61,7 @@ async def test_noise_and_errors_are_found_as_errors(bench: Any) -> None:
 async def test_progress_belongs_to_the_call_it_is_about(bench: Any) -> None:
     await bench.start("wire:late-progress")
     await bench.tool().run({"text": "x"}, Invocation("call-9"))
-    store = bench.host.server("fix").frames
+    store = bench.host.frames("fix")
     frames = [store.frames(number, number + 1)[0] for number in store.of_call("call-9")]
     assert [one.method for one in frames[:3]] == ["tools/call", "notifications/progress", "tools/call"]
     assert frames[1].summary == "1/2 half"

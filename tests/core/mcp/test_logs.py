@@ -1,11 +1,14 @@
-"""Bounded logs: numbered for ever, cheap in floods, complete at the end."""
+"""Logs: numbered for ever, a million lines in little memory, filtered by the chunk."""
 
 from __future__ import annotations
 
-import stat
-from pathlib import Path
+import random
+import threading
 
-from hel_tui.core.mcp.logs import LINE_LENGTH, LogIntake, LogStore, Mirror
+import pytest
+
+from hel_tui.core.mcp.logs import LogStore
+from hel_tui.core.protocol import LogQuery
 
 
 def texts(store: LogStore) -> list[str]:
@@ -19,100 +22,11 @@ def test_lines_keep_their_numbers_when_old_ones_leave() -> None:
     assert [line.text for line in store.lines(0, 9)] == ["7", "8"]
 
 
-def test_the_size_in_characters_is_bounded_too() -> None:
-    store = LogStore(max_characters=1000)
-    for _ in range(50):
-        store.append(["x" * 100], "stderr")
-    assert store.end - store.first == 10
-
-
 def test_every_change_moves_the_version() -> None:
     store = LogStore()
     before = store.version
     store.remark("hello")
     assert store.version > before
-
-
-def test_the_beginning_of_a_line_is_shown_and_then_replaced_by_the_whole() -> None:
-    store = LogStore()
-    intake = LogIntake(store, "stderr")
-    intake.feed(b"ok to proceed? (y/n)")
-    assert texts(store) == []
-    intake.flush()
-    assert texts(store) == ["ok to proceed? (y/n)"]
-    intake.feed(b" y\nnext\n")
-    assert texts(store) == ["ok to proceed? (y/n) y", "next"]
-
-
-def test_characters_split_between_chunks_and_undecodable_bytes_survive() -> None:
-    store = LogStore()
-    intake = LogIntake(store, "stderr")
-    for byte in "서울\n".encode() + b"\xff\xfe\n":
-        intake.feed(bytes([byte]))
-    assert texts(store) == ["서울", "\ufffd\ufffd"]
-
-
-def test_secrets_are_masked_before_they_are_kept() -> None:
-    store = LogStore()
-    intake = LogIntake(store, "stderr", mask=lambda text: text.replace("s3cret", "•••"))
-    intake.feed(b"token s3c")
-    intake.feed(b"ret\nlast s3cret")
-    intake.close()
-    assert texts(store) == ["token •••", "last •••"]
-
-
-def test_a_long_line_is_cut_and_says_so() -> None:
-    store = LogStore()
-    LogIntake(store, "stderr").feed(b"y" * 20_000 + b"\n")
-    (line,) = texts(store)
-    assert len(line) < LINE_LENGTH + 50
-    assert "20,000 characters" in line
-
-
-def test_a_line_without_end_does_not_grow_memory() -> None:
-    store = LogStore()
-    intake = LogIntake(store, "stderr")
-    for _ in range(100):
-        intake.feed(b"z" * 65536)
-    assert len(intake._rest) < 1_000_000
-
-
-def test_a_flood_is_counted_and_its_last_lines_are_kept() -> None:
-    store, now = LogStore(), [0.0]
-    intake = LogIntake(store, "stderr", clock=lambda: now[0])
-    for n in range(100):
-        intake.feed(b"".join(b"line %d.%d\n" % (n, m) for m in range(1000)))
-    intake.feed(b"the last word\n")
-    intake.close()
-    kept = texts(store)
-    assert len(kept) < 21_000
-    assert kept[-1] == "the last word"
-    skipped = next(int(line.split()[1].replace(",", "")) for line in kept if line.endswith("lines skipped"))
-    assert skipped + len(kept) - 1 == 100_001
-
-
-def test_after_a_flood_lines_are_taken_again() -> None:
-    store, now = LogStore(), [0.0]
-    intake = LogIntake(store, "stderr", clock=lambda: now[0])
-    intake.feed(b"x\n" * 30_000)
-    now[0] = 2.0
-    intake.feed(b"quiet\n")
-    assert texts(store)[-1] == "quiet"
-    assert any(line.endswith("lines skipped") for line in texts(store))
-
-
-def test_the_mirror_file_is_private_and_bounded(tmp_path: Path) -> None:
-    path = tmp_path / "s.log"
-    mirror = Mirror(path, limit=100)
-    for _ in range(50):
-        mirror.write(["0123456789"])
-    assert path.stat().st_size < 150
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert path.read_text().endswith("(the rest was not kept)\n")
-
-
-def test_a_mirror_that_cannot_be_written_does_not_matter(tmp_path: Path) -> None:
-    Mirror(tmp_path / "missing" / "s.log").write(["line"])
 
 
 def test_the_last_lines_of_one_run_leave_out_those_before_it() -> None:
@@ -122,3 +36,90 @@ def test_the_last_lines_of_one_run_leave_out_those_before_it() -> None:
     log.append(["new"], "stderr")
     assert log.tail(20, "stderr", begins) == ["new"]
     assert log.tail(2, "stderr") == ["old two", "new"]
+
+
+def test_lines_read_the_same_packed_and_open() -> None:
+    store = LogStore(server="s")
+    for start in range(0, 5000, 7):
+        store.append([f"line {number}" for number in range(start, min(start + 7, 5000))], "stderr")
+    assert store.end == 5000 and [line.text for line in store.lines(2040, 2060)] == [
+        f"line {number}" for number in range(2040, 2060)
+    ]
+    assert texts(store) == [f"line {number}" for number in range(5000)]
+    assert store.lines(1023, 1024)[0].server == "s" and store.lines(1023, 1024)[0].time > 0
+
+
+def test_the_size_is_bounded_too() -> None:
+    store, chance = LogStore(max_bytes=200_000), random.Random(1)
+    for _ in range(300):
+        store.append([chance.randbytes(2000).hex() for _ in range(10)], "stderr")
+    assert store.first > 0 and store._bytes <= 200_000
+    assert len(texts(store)) == store.end - store.first
+    assert store._characters < 3_000_000
+
+
+def test_a_beginning_stays_the_newest_line_however_many_chunks_there_are() -> None:
+    store = LogStore()
+    store.append(["x"] * 1024, "stderr")
+    store.append(["half"], "stderr", unfinished=True)
+    store.append(["half of it", "next"], "stderr")
+    assert texts(store)[-2:] == ["half of it", "next"] and store.end == 1026
+
+
+def test_words_are_found_in_any_case_through_colours_and_in_every_chunk() -> None:
+    store = LogStore()
+    store.append(["nothing"] * 3000, "stderr")
+    store.append(["an \x1b[31mER\x1b[0mROR here", "서울"], "stderr")
+    store.append(["nothing"] * 3000, "stderr")
+    store.append(["error at the end"], "stderr")
+    assert store.matches(LogQuery(text="Error"), 0, store.end) == [3000, 6002]
+    assert store.matches(LogQuery(text="Error"), 0, 6002) == [3000]
+    assert store.matches(LogQuery(text="서울"), 0, store.end) == [3001]
+    assert store.matches(LogQuery(text="^err.r", is_regex=True), 0, store.end) == [6002]
+    assert store.matches(LogQuery(text="a\nb"), 0, store.end) == []
+
+
+def test_a_level_and_above_is_a_filter() -> None:
+    store = LogStore()
+    store.append(["a", "b", "c", "d"], "message", levels=["debug", "warning", "", "critical"])
+    assert store.matches(LogQuery(level="warning"), 0, 99) == [1, 3]
+    assert store.matches(LogQuery(level="warning", text="d"), 0, 99) == [3]
+
+
+def test_an_expression_that_is_none_or_takes_too_long_is_a_sentence() -> None:
+    store = LogStore()
+    store.append(["a" * 5000 + "!"], "stderr")
+    with pytest.raises(ValueError, match="no regular expression"):
+        store.matches(LogQuery(text="[", is_regex=True), 0, 1)
+    with pytest.raises(ValueError, match="too long"):
+        store.matches(LogQuery(text="(a+)+$", is_regex=True), 0, 1)
+
+
+def test_the_log_of_all_servers_has_complete_lines_in_order_and_says_whose() -> None:
+    together = LogStore()
+    one, two = LogStore(server="one", also=together), LogStore(server="two", also=together)
+    one.append(["a half"], "stderr", unfinished=True)
+    two.append(["b"], "stderr")
+    one.append(["a half and more"], "stderr")
+    one.append(["the last words"], "stderr", unfinished=True)
+    one.finish()
+    said = [(line.server, line.text) for line in together.lines(0, 9)]
+    assert said == [("two", "b"), ("one", "a half and more"), ("one", "the last words")]
+    one.clear()
+    assert len(together.lines(0, 9)) == 3
+
+
+def test_reading_while_another_thread_writes_shows_whole_lines_in_order() -> None:
+    store, done = LogStore(max_lines=5000), threading.Event()
+
+    def write() -> None:
+        for number in range(0, 60_000, 10):
+            store.append([str(number + more) for more in range(10)], "stderr")
+        done.set()
+
+    threading.Thread(target=write, daemon=True).start()
+    while not done.is_set():
+        first = store.first
+        seen = [int(line.text) for line in store.lines(first, first + 3000)]
+        assert seen == list(range(seen[0], seen[0] + len(seen))) if seen else True
+    assert store.end == 60_000

@@ -19,14 +19,14 @@ from tests.core.mcp.conftest import until
 async def test_a_log_message_of_a_server_is_in_its_log(bench: Any) -> None:
     await bench.start("asks:logs")
     await bench.call()
-    assert '[warning] db: {"slow": true}' in bench.log()
+    assert 'message: db: {"slow": true}' in bench.log()
 
 
 async def test_log_messages_beyond_what_can_be_kept_are_counted(bench: Any) -> None:
     await bench.start("asks:logs")
     assert not (await bench.call("flood")).failed
     await until(lambda: bench.status().dropped)
-    kept = bench.log().count("[info] " + "x" * 40)
+    kept = bench.log().count("message: " + "x" * 40)
     await until(lambda: kept + bench.status().dropped == 20_000)
     assert "came too fast" in bench.log()
 

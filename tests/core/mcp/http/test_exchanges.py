@@ -41,9 +41,9 @@ async def _connect(hosting: Hosting, bench: Bench, mode: str, **more: Any) -> tu
     hosting.host.start([ServerEntry(name="fix", **given)])
     async with asyncio.timeout(30):
         await hosting.host.settled()
-    supervisor = hosting.host.server("fix")
-    assert supervisor is not None
-    return site, supervisor.frames
+    frames = hosting.host.frames("fix")
+    assert frames is not None
+    return site, frames
 
 
 def _of(store: FrameStore, call: str) -> list[Frame]:

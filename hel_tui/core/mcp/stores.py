@@ -1,0 +1,30 @@
+"""What is kept of one server over all its lives in a run: its log, its trace, its figures.
+
+Not here: the life itself (supervisor).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from hel_tui.core.mcp.figures import Figures
+from hel_tui.core.mcp.frames import FrameStore
+from hel_tui.core.mcp.logs import LogStore
+
+
+@dataclass(frozen=True, slots=True)
+class Stores:
+    """Of one name: whoever has it now writes here."""
+
+    log: LogStore
+    frames: FrameStore
+    figures: Figures
+
+
+def stores_for(
+    name: str, folder: Callable[[], Path | None], mask: Callable[[str], str], together: LogStore
+) -> Stores:
+    """New ones. `folder` is where bodies of frames go, `together` the log of all servers."""
+    return Stores(LogStore(mask=mask, server=name, also=together), FrameStore(name, folder, mask), Figures())
