@@ -42,6 +42,8 @@ _TOGETHER = {
     "resources": ("list", "picker"),
     "prompts": ("list", "picker"),
     "picker": ("list",),
+    "logs": ("log",),
+    "wires": ("wire",),
 }
 """Parts whose keys are live at once: a list's own keys and the general list keys."""
 

@@ -112,7 +112,7 @@ async def test_a_server_without_a_log_says_why_when_there_is_a_reason():
 def test_a_line_has_its_time_and_is_one_line(monkeypatch):
     import time
 
-    monkeypatch.setattr("hel_tui.tui.widgets.log.time.localtime", time.gmtime)
+    monkeypatch.setattr("hel_tui.tui.widgets.log_layout.time.localtime", time.gmtime)
     parts = log_line(p.LogLine(1_700_000_000.0, "a\x1b[31mb\nc" + "x" * 100), 30)
     text = "".join(part for part, _ in parts)
     assert text.startswith(" 22:13:20 ab") and text.endswith("…")

@@ -272,16 +272,21 @@ def as_text(item: CallItem, detail: p.CallDetail | None) -> str:
 
 
 def as_command(item: CallItem, detail: p.CallDetail | None) -> str:
-    """The `hel mcp call` command that repeats the call; empty for a built-in and where none can be told.
+    """The `hel mcp call` command that repeats the call; empty for a built-in and where none can be told."""
+    if not item.server or detail is None:
+        return ""
+    return call_command(item.server, item.tool, detail.arguments)
+
+
+def call_command(server: str, tool: str, arguments: str) -> str:
+    """The `hel mcp call` command for a call with these arguments (JSON text); empty where none can be told.
 
     What a terminal would not take as it is stands in the arguments as JSON escapes.
     """
-    if not item.server or detail is None:
-        return ""
-    words = [item.server, item.tool]
-    if detail.arguments.strip() not in ("", "{}"):
+    words = [server, tool]
+    if arguments.strip() not in ("", "{}"):
         try:
-            value = json.loads(detail.arguments)
+            value = json.loads(arguments)
         except (ValueError, RecursionError):
             return ""
         compact = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
