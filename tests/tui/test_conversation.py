@@ -59,6 +59,7 @@ class Host(App[None]):
     on_conversation_card_opened = _hear
     on_conversation_copy_requested = _hear
     on_conversation_log_requested = _hear
+    on_conversation_wire_requested = _hear
     on_conversation_rerun_requested = _hear
 
     def sync(self, items: list[Item], *dirty: str, cleared: bool = False) -> None:
@@ -531,3 +532,21 @@ async def test_another_list_of_items_is_taken_over_whole() -> None:
         await pilot.pause()
         assert app.text()[:2] == ["▌ resumed", ""]
         assert app.view.missed == 0
+
+
+async def test_a_card_asks_for_its_frames_on_the_wire() -> None:
+    async with running() as (app, pilot):
+        items = turns(1)
+        app.sync(items, *keys(items))
+        await pilot.press("j", "w")
+        heard = [one.call_id for one in app.heard if isinstance(one, Conversation.WireRequested)]
+        assert heard == ["call-0"]
+
+
+async def test_a_card_of_a_built_in_tool_says_that_it_has_no_wire() -> None:
+    async with running() as (app, pilot):
+        app.sync([CallItem("c", "", "read_file", "a.txt", state="ok")], "c")
+        await pilot.press("j", "w")
+        await pilot.pause()
+        assert not [one for one in app.heard if isinstance(one, Conversation.WireRequested)]
+        assert [one.message for one in app._notifications] == ["no wire: read_file is built in"]

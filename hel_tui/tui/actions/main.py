@@ -48,6 +48,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("conversation.copy", "c", "copy"),
     Action("conversation.command", "y", "command"),
     Action("conversation.log", "l", "log"),
+    Action("conversation.wire", "w", "wire"),
     Action("conversation.rerun", "e", "rerun"),
     Action("list.down", "j,down", "down"),
     Action("list.up", "k,up", "up"),

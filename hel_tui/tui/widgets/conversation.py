@@ -14,7 +14,9 @@ from textual.binding import BindingType
 from textual.message import Message
 
 from hel_tui.tui import keymap
+from hel_tui.tui.safe import one_line
 from hel_tui.tui.state import CallItem, Item, UserItem
+from hel_tui.tui.strings import t
 from hel_tui.tui.text import cards
 from hel_tui.tui.text.lines import Ink
 from hel_tui.tui.text.messages import sent_text
@@ -41,6 +43,9 @@ class Conversation(TranscriptView):
 
     class LogRequested(CardMessage):
         """Show the stderr lines written while this call ran."""
+
+    class WireRequested(CardMessage):
+        """Show the frames on the wire that this call caused."""
 
     class RerunRequested(CardMessage):
         """Run this call again, its arguments edited first."""
@@ -99,6 +104,16 @@ class Conversation(TranscriptView):
             transcript.mark(index)
             self.bring(index, transcript.entries[index].margin)
 
+    def show_card(self, key: str) -> bool:
+        """Put the card cursor on an item and bring it into view; False when there is none."""
+        entries = self.transcript.entries
+        index = next((at for at, entry in enumerate(entries) if entry.item.key == key), -1)
+        if index < 0:
+            return False
+        self.transcript.mark(index)
+        self.bring(index, entries[index].margin)
+        return True
+
     def action_open(self) -> None:
         """Open or close the card under the cursor."""
         if self.transcript.marked >= 0:
@@ -145,6 +160,15 @@ class Conversation(TranscriptView):
 
     def action_log(self) -> None:
         self._post_about_card(self.LogRequested)
+
+    def action_wire(self) -> None:
+        """The frames of the call; one of a built-in tool has none, and says so."""
+        if (item := self._marked_call()) is None:
+            return
+        if item.server:
+            self.post_message(self.WireRequested(item.key))
+        else:
+            self.app.notify(t("wire.built_in", tool=one_line(item.tool, 40)), markup=False)
 
     def action_rerun(self) -> None:
         self._post_about_card(self.RerunRequested)
