@@ -30,6 +30,7 @@ from hel_tui.tui.history import History
 from hel_tui.tui.places import Places
 from hel_tui.tui.safe import clean
 from hel_tui.tui.screens.closing import ClosingScreen
+from hel_tui.tui.screens.live import LiveScreen
 from hel_tui.tui.screens.main import MainScreen
 from hel_tui.tui.screens.sheets import report_lines
 from hel_tui.tui.screens.text import TextScreen
@@ -45,7 +46,7 @@ COLLECT = (2_000, 10, 30)
 """Objects before a collection, and how many of those before a larger one: rarer than Python's own, since a
 full one is felt by the hands."""
 _STYLE_SHEETS: list[str | PurePath] = [
-    Path(__file__).parent / "styles" / name for name in ("main.tcss", "dialogs.tcss")
+    Path(__file__).parent / "styles" / name for name in ("main.tcss", "dialogs.tcss", "server.tcss")
 ]
 
 
@@ -123,6 +124,9 @@ class HelApp(App[int]):
         With the core's modules a full collection would hold up the keys for 0.2 s.
         """
         self.main.second()
+        for screen in self._live():
+            if screen.is_active:
+                screen.second()
         if len(sys.modules) - self._modules > FEW_MODULES and not self.is_headless:
             self._modules = len(sys.modules)
             gc.freeze()
@@ -156,25 +160,44 @@ class HelApp(App[int]):
         if changes is not None:
             with self.batch_update():
                 self.main.sync(changes)
-            for notice in () if self.main.shows_news else changes.toasts:
+                for screen in self._live():
+                    screen.sync(changes)
+            for notice in () if self._shows_news else changes.toasts:
                 self.say(clean(notice.text), notice.severity, clean(notice.source, newlines=False))
             if changes.ended:
                 self._ended()
             if changes.questions and not self.app_focus:
                 self.bell()
         self.main.frame()
+        for screen in self._live():
+            if screen.is_active:
+                screen.frame()
         self._ask()
+
+    def _live(self) -> list[LiveScreen]:
+        """The screens that stand over the main one and hear of what comes in."""
+        return [screen for screen in self.screen_stack if isinstance(screen, LiveScreen)]
+
+    @property
+    def _shows_news(self) -> bool:
+        """Whether what is added to the conversation is seen."""
+        return self.main.shows_news and not self._live()
 
     def _ask(self, wanted: bool = False) -> None:
         questions = self.bridge.state.questions
         if not questions and not self.desk.is_open:
-            self.main.show_waiting(False)
+            self._show_waiting(False)
             return
-        free = self.screen is self.main and self._farewell is None
+        free = self._farewell is None and (self.screen is self.main or isinstance(self.screen, LiveScreen))
         self.desk.tick(questions, free, wanted)
         asked = self.desk.is_open
         waits = not asked and bool(self.desk.waiting(questions))
-        self.main.show_waiting(waits, asked, self.desk.escape_word())
+        self._show_waiting(waits, asked, self.desk.escape_word())
+
+    def _show_waiting(self, on: bool, asked: bool = False, escape: str = "") -> None:
+        self.main.show_waiting(on, asked, escape)
+        for screen in self._live():
+            screen.show_waiting(on)
 
     def open_waiting(self) -> None:
         """F3: ask now what waits."""
@@ -202,6 +225,20 @@ class HelApp(App[int]):
         """A toast; the text is never markup."""
         kind = {"info": "information", "warning": "warning", "error": "error"}[severity]
         self.notify(text[:600], title=title[:60], severity=kind, markup=False)  # type: ignore[arg-type]
+
+    def open_server(self, server: str, tab: str = "", call: str = "") -> None:
+        """The server screen at a server, and at a tab of it; `call` picks what one call caused."""
+        self.main.commands.open_server(server, tab, call)
+
+    def open_call(self, server: str, tool: str) -> None:
+        """The form of a tool, to call it by hand."""
+        self.main.commands.calls.open(server, tool)
+
+    def show_card(self, call_id: str) -> None:
+        """Back to the conversation, at the card of a call."""
+        while len(self.screen_stack) > 1 and self.screen is not self.main:
+            self.pop_screen()
+        self.main.show_card(call_id)
 
     def copy(self, text: str, said: str = "") -> None:
         """To the clipboard through the terminal (OSC 52); then `said`, or how many characters it was.

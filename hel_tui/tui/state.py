@@ -151,6 +151,10 @@ class Changes:
     completed: list[p.Completed] = field(default_factory=list)
     read: list[p.ResourceRead] = field(default_factory=list)
     toasts: list[p.Notice] = field(default_factory=list)
+    diagnosed: set[str] = field(default_factory=set)
+    """Servers (or "" for hel) the doctor found more about."""
+    checks: bool = False
+    """Saved checks, or how they went."""
 
 
 def _add(state: ViewState, changes: Changes, item: Item) -> None:
@@ -320,6 +324,10 @@ def _apply_asked(state: ViewState, changes: Changes, event: p.Event) -> None:
             changes.config = True
         case p.Searched():
             changes.searched.append(event.number)
+        case p.Diagnosed():
+            changes.diagnosed.add(event.server)
+        case p.ChecksChanged() | p.ChecksRan():
+            changes.checks = True
         case _:
             _apply_session(state, changes, event)
 

@@ -52,7 +52,7 @@ async def test_the_port_task_by_keys(
         await live.sees("lookup_port", "list_services")
         tools = live.app.bridge.state.tools
         assert tools is not None and (tools.loaded, tools.total) == (2, 2)
-        await live.press("f2", "l", after=0.5)
+        await live.press("shift+f6", "shift+f6", "l", after=0.5)
         await live.sees("stderr: inventory", "inventory: lookup_port")
         await live.press("f", after=0.5)  # the log alone, wide enough for whole lines
         await live.sees("inventory: lookup_port: api is at 8437")

@@ -47,7 +47,7 @@ def test_the_right_part_is_kept_when_the_left_does_not_fit():
 
 
 def test_what_stands_beside_a_label_stays_there_when_it_wraps():
-    rows = TextPane._wrapped([("names   ", LABEL), ("HOME, PATH, SHELL", "")], 20)
+    rows = TextPane.wrapped([("names   ", LABEL), ("HOME, PATH, SHELL", "")], 20)
     assert ["".join(text for text, _ in row).rstrip() for row in rows] == [
         "names   HOME, PATH,",
         "        SHELL",

@@ -57,7 +57,7 @@ async def test_the_log_follows_the_server_whose_state_turned_bad(phase):
 
 async def test_what_a_person_chose_stays_for_a_minute():
     async with opened(core()) as d:
-        await d.press("f2", "j", "j", after=1)
+        await d.press("tab", "tab", "j", "j", after=1)
         await shows(d, "log: cloud")
         await d.put(*running("c1", "bears"), p.ServerChanged("apples", "failed", reason="x"))
         await shows(d, "log: cloud")

@@ -46,7 +46,7 @@ def follow(url: str, redirects: bool = True) -> httpx.Response:
 async def begin(live: Live) -> p.LoginQuestion:
     """Press the key of the server that needs a login, until its dialog hears."""
     await live.sees("needs login (a)")
-    await live.press("f2", "a", after=1)
+    await live.press("tab", "tab", "a", after=1)
     await live.decision("Log in at shop", "/authorize")
     question = live.dialog.question  # type: ignore[attr-defined]
     assert isinstance(question, p.LoginQuestion)

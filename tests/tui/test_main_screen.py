@@ -11,6 +11,7 @@ from hel_tui.core import protocol as p
 from hel_tui.tui import slash
 from hel_tui.tui.places import Places
 from hel_tui.tui.screens.closing import ClosingScreen
+from hel_tui.tui.screens.server.screen import ServerScreen
 from hel_tui.tui.widgets.tools import ToolsPane
 from tests.tui import scenes
 from tests.tui.driving import opened
@@ -244,7 +245,7 @@ async def test_a_warning_is_a_toast_only_where_the_conversation_does_not_show_it
     async with opened(scenes.busy_core()) as d:
         await d.put(p.Notice("warning", "first"))
         assert not d.app._notifications
-        await d.press("f2", "l", "f", after=0.5)
+        await d.press("tab", "tab", "l", "f", after=0.5)
         await d.put(p.Notice("warning", "second"))
         assert [toast.message for toast in d.app._notifications] == ["second"]
 
@@ -255,12 +256,24 @@ async def test_a_server_that_is_slow_to_start_says_so():
         assert "slow, 31 s" in screen_text(d.app) or "slow, 32 s" in screen_text(d.app)
 
 
-async def test_f2_goes_to_the_server_that_needs_attention_and_shows_its_log():
+async def test_f2_opens_the_server_that_needs_attention_and_says_why():
     async with opened(scenes.busy_core()) as d:
         await d.press("f2")
+        await d.until(lambda: isinstance(d.app.screen, ServerScreen) and d.app.screen.tab is not None)
+        assert d.app.screen.server == "weather"
+        assert "KeyError: 'API_KEY'" in screen_text(d.app)
+        await d.press("r", "d", after=0.5)
+        await d.until(lambda: len(d.core.commands) == 2)
+        assert d.core.commands == [p.RestartServer("weather"), p.SwitchServer("weather", False)]
+        await d.press("escape")
+        await d.until(lambda: d.app.screen is d.app.main)
+
+
+async def test_keys_in_the_list_of_servers_act_on_the_marked_one():
+    async with opened(scenes.busy_core()) as d:
+        await d.press("tab", "tab")
         await d.until(lambda: d.app.focused is d.app.main.side.servers)
         assert d.app.main.side.servers.current == "weather"
-        assert "KeyError: 'API_KEY'" in screen_text(d.app)
         await d.press("r", "d", after=0.5)
         await d.until(lambda: len(d.core.commands) == 2)
         assert d.core.commands == [p.RestartServer("weather"), p.SwitchServer("weather", False)]
@@ -519,7 +532,7 @@ async def test_a_changed_key_works_and_the_footer_names_it(tmp_path):
     async with opened(scenes.busy_core(), places=Places(keymap=file)) as d:
         assert "Ctrl+K servers" in screen_text(d.app)
         await d.press("ctrl+k")
-        await d.until(lambda: d.app.focused is d.app.main.side.servers)
+        await d.until(lambda: isinstance(d.app.screen, ServerScreen))
 
 
 async def test_wide_characters_are_typed_and_deleted_whole():
@@ -617,7 +630,7 @@ async def test_the_row_under_the_cursor_is_seen(theme):
     async with opened(scenes.busy_core(), theme=theme) as d:
         pane = d.app.main.side.servers
         rest = {segment.style.bgcolor for segment in pane.render_line(0)}
-        await d.press("f2", after=0.5)
+        await d.press("tab", "tab", after=0.5)
         await d.until(lambda: pane.has_focus)
         marked, other = ({s.style.bgcolor for s in pane.render_line(y)} for y in (0, 1))
         assert other == rest
@@ -627,7 +640,7 @@ async def test_the_row_under_the_cursor_is_seen(theme):
 async def test_without_colour_the_cursor_is_seen_too(monkeypatch):
     monkeypatch.setenv("NO_COLOR", "1")
     async with opened(scenes.busy_core()) as d:
-        await d.press("f2", after=0.5)
+        await d.press("tab", "tab", after=0.5)
         pane = d.app.main.side.servers
         await d.until(lambda: pane.has_focus)
         assert all(segment.style.reverse for segment in pane.render_line(0))
@@ -683,7 +696,7 @@ async def test_while_a_decision_waits_the_status_names_the_key_that_decides_it()
         assert "interrupts" not in status
 
 
-@pytest.mark.parametrize(("key", "pane"), [("f2", "servers"), ("f4", "tools"), ("shift+f6", "servers")])
+@pytest.mark.parametrize(("key", "pane"), [("f4", "tools"), ("shift+f6", "servers")])
 async def test_going_into_the_folded_column_opens_it(key, pane):
     async with opened(scenes.busy_core(), size=(80, 24)) as d:
         assert d.app.main.side.mode == "icons"
@@ -732,7 +745,7 @@ async def test_the_palette_finds_every_slash_command_and_each_tool():
 
 async def test_a_command_that_takes_words_is_put_into_the_prompt_by_the_palette():
     async with opened(scenes.busy_core()) as d:
-        await d.press("f2", after=0.5)
+        await d.press("tab", "tab", after=0.5)
         await d.press("ctrl+p", after=0.5)
         await d.until(lambda: d.app.screen is not d.app.main)
         await d.press(*"/model", after=0.3)
@@ -743,7 +756,7 @@ async def test_a_command_that_takes_words_is_put_into_the_prompt_by_the_palette(
         await d.until(lambda: d.app.focused is d.app.main.prompt)
 
 
-@pytest.mark.parametrize("keys", [("tab",), ("f2",), ("f4",)])
+@pytest.mark.parametrize("keys", [("tab",), ("tab", "tab"), ("f4",)])
 async def test_ctrl_d_leaves_from_everywhere_but_not_while_something_is_written(keys):
     async with opened(scenes.busy_core()) as d:
         await d.type("x")

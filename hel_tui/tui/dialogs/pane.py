@@ -92,12 +92,12 @@ class TextPane(LineView, can_focus=False):
         self._rows, self._starts = [], []
         for line in self.source:
             self._starts.append(len(self._rows))
-            self._rows += self._wrapped(line, width)
+            self._rows += self.wrapped(line, width)
         self.set_height(len(self._rows))
         self.refresh(layout=True)
 
     @staticmethod
-    def _wrapped(line: Line, width: int) -> list[list[Part]]:
+    def wrapped(line: Line, width: int) -> list[list[Part]]:
         """Rows of one line; a framed line keeps its bar on every row, what has a label stays beside it."""
         if line and line[0] == (FRAME, "frame"):
             return [[line[0], *row] for row in wrap(line[1:], width - cell_len(FRAME))]

@@ -17,10 +17,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
+from textual.app import SuspendNotSupported
+
 from hel_tui.core import protocol as p
 from hel_tui.tui import keymap, slash
 from hel_tui.tui.safe import clean, is_clean
 from hel_tui.tui.screens import sheets
+from hel_tui.tui.screens.call.opening import Calls
 from hel_tui.tui.screens.text import TextScreen
 from hel_tui.tui.state import AnswerItem, CallItem
 from hel_tui.tui.strings import t
@@ -43,6 +46,7 @@ class Commands:
 
     def __init__(self, hel: HelApp, screen: MainScreen) -> None:
         self.hel, self.screen = hel, screen
+        self.calls = Calls(hel)
         self._last_stop = float("-inf")
 
     # ------------------------------------------------------------- typed lines
@@ -157,8 +161,7 @@ class Commands:
             self.refuse(f"/{'on' if on else 'off'} {rest}", t("slash.no_tool", names=what))
 
     def _do_tool(self, rest: str) -> None:
-        rows = self.hel.core.tools()
-        row = next((row for row in rows if rest in (row.public, f"{row.server}.{row.raw}")), None)
+        row = self._listed(rest)
         if row is None:
             self.refuse(f"/tool {rest}", t("slash.no_tool", names=clean(rest[:80], newlines=False)))
         else:
@@ -179,9 +182,16 @@ class Commands:
         match slash.parse_call(rest):
             case slash.Mistake(sentence=sentence):
                 self.refuse(f"/call {rest}", sentence)
+            case (target, "") if (tool := self._listed(target)) is not None:
+                self.calls.open(tool.server, tool.raw)
             case (target, arguments):
                 self._show_end()
                 self.hel.send(p.CallTool(target, arguments))
+
+    def _listed(self, target: str) -> p.ToolRow | None:
+        """The tool of a server that is called so."""
+        rows = self.hel.core.tools()
+        return next((row for row in rows if target in (row.public, f"{row.server}.{row.raw}")), None)
 
     def _do_resources(self, _: str) -> None:
         self.screen.offers.open_resources()
@@ -274,24 +284,19 @@ class Commands:
     def _sheet(self, title: str, lines: list[Line]) -> None:
         self.hel.push_screen(TextScreen(title, lines))
 
-    def open_server(self, name: str) -> None:
-        """The sheet of one server, with keys that help."""
-        server = self.screen.view.servers.get(name)
-        if server is None:
+    def open_server(self, name: str, tab: str = "", call: str = "") -> None:
+        """The server screen at a server; `call` picks what one call caused in its log or wire."""
+        from hel_tui.tui.screens.server.screen import ServerScreen  # not needed for the first paint
+
+        if name not in self.screen.view.servers:
             return
-        steps = self.screen.view.logins.get(name, [])
-        lines = sheets.server_lines(server, self.hel.core.failure(name), steps)
-        wishes = {"r": "restart", "d": "switch", "l": "log"}
-        if server.phase == "needs login":
-            wishes = {"a": "login", **wishes}
-        keys = {key: t(f"short.servers.{wish}") for key, wish in wishes.items()}
-
-        def done(key: str | None) -> None:
-            if key and key in wishes:
-                pane = self.screen.side.servers
-                pane.post_message(pane.Wish(wishes[key], name))  # type: ignore[arg-type]
-
-        self.hel.push_screen(TextScreen(clean(name, newlines=False), lines, keys), done)
+        opened = next((one for one in self.hel.screen_stack if isinstance(one, ServerScreen)), None)
+        if opened is None:
+            self.hel.push_screen(ServerScreen(self.hel, name, tab or "overview", call))
+            return
+        while self.hel.screen is not opened:
+            self.hel.pop_screen()
+        opened.open(name, tab, call)
 
     def log_of_call(self, call_id: str) -> None:
         """The log of the server a call went to, at what was written while the call ran."""
@@ -302,11 +307,20 @@ class Commands:
         if call.started:
             self.screen.side.log_view.show_span(call.started, call.ended or time.time())
 
+    def wire_of_call(self, call_id: str) -> None:
+        """The frames that a call caused, on the wire of its server."""
+        call = self.screen.view.by_key.get(call_id)
+        if isinstance(call, CallItem) and call.server:
+            self.hel.open_server(call.server, tab="wire", call=call_id)
+
     def rerun(self, call_id: str) -> None:
-        """Put a call into the prompt, to be edited and sent again by hand."""
+        """Open a call in the form of its tool, to be edited and sent again; a built-in's in the prompt."""
         detail = self.hel.core.call(call_id)
         if detail is None:
             self.hel.say(t("card.gone"), "warning")
+            return
+        if detail.server and self.hel.core.tool(detail.server, detail.tool) is not None:
+            self.calls.open(detail.server, detail.tool, arguments=detail.arguments, before=call_id)
             return
         target = f"{detail.server}.{detail.tool}" if detail.server else detail.tool
         arguments = detail.arguments
@@ -315,15 +329,6 @@ class Commands:
         self.screen.prompt.write(f"/call {target} {arguments}")
         self.screen.set_focus(self.screen.prompt)
 
-    def begin_call(self, tool: p.ToolRow) -> None:
-        """Put a call with what the tool requires into the prompt, the cursor where filling in begins."""
-        prompt = self.screen.prompt
-        prompt.write(f"/call {tool.server}.{tool.raw} {tool.blank}")
-        empty = tool.blank.find('""')
-        place = empty + 1 if empty >= 0 else len(tool.blank) - 1
-        prompt.move_cursor_relative(columns=place - len(tool.blank))
-        self.screen.set_focus(prompt)
-
     def tool_wish(self, what: ToolsPane.What, tool: p.ToolRow) -> None:
         """Do what a key of the tools pane asks for; a tool that is not offered says why."""
         names = (tool.public,)
@@ -331,7 +336,7 @@ class Commands:
             case "view":
                 self.open_tool(tool)
             case "call":
-                self.begin_call(tool)
+                self.calls.open(tool.server, tool.raw)
             case "off":
                 self.hel.send(p.SwitchTool(tool.server, tool.raw, on=tool.off))
             case _ if tool.reason:
@@ -421,22 +426,28 @@ class Commands:
 
     def edit_outside(self) -> None:
         """Write the prompt in $VISUAL or $EDITOR."""
-        editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
         with tempfile.TemporaryDirectory(prefix="hel-") as folder:
             file = Path(folder) / "message.md"
             file.write_text(self.screen.prompt.text, "utf-8")
-            try:
-                with self.hel.suspend():
-                    subprocess.run(
-                        [*shlex.split(editor), str(file)],
-                        check=True,
-                        stdin=sys.__stdin__,
-                        stdout=sys.__stdout__,
-                        stderr=sys.__stderr__,
-                    )
+            if self.edit_file(str(file)):
                 self.screen.prompt.write(file.read_text("utf-8", errors="replace").rstrip("\n"))
-            except (OSError, ValueError, subprocess.SubprocessError) as error:
-                self.hel.say(t("editor.failed", editor=editor, why=error), "warning")
+
+    def edit_file(self, path: str) -> bool:
+        """Open a file in $VISUAL or $EDITOR and wait for its end; say whether that worked."""
+        editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
+        try:
+            with self.hel.suspend():
+                subprocess.run(
+                    [*shlex.split(editor), path],
+                    check=True,
+                    stdin=sys.__stdin__,
+                    stdout=sys.__stdout__,
+                    stderr=sys.__stderr__,
+                )
+        except (OSError, ValueError, subprocess.SubprocessError, SuspendNotSupported) as error:
+            self.hel.say(t("editor.failed", editor=editor, why=error), "warning")
+            return False
+        return True
 
     # ------------------------------------------------------------------ hints
 

@@ -100,6 +100,12 @@ class MainScreen(MainLayout):
         if on:
             self.waits.refresh()
 
+    def show_card(self, call_id: str) -> None:
+        """Go to the card of a call."""
+        if not self.conversation.show_card(call_id):
+            self.hel.say(t("card.gone"), "warning")
+        self.set_focus(self.conversation)
+
     def refresh_hints(self) -> None:
         """What the empty conversation says."""
         self.conversation.placeholder = self.commands.hints()
@@ -167,6 +173,10 @@ class MainScreen(MainLayout):
     def _log_of_call(self, event: Conversation.LogRequested) -> None:
         self.commands.log_of_call(event.call_id)
 
+    @on(Conversation.WireRequested)
+    def _wire_of_call(self, event: Conversation.WireRequested) -> None:
+        self.commands.wire_of_call(event.call_id)
+
     @on(Conversation.RerunRequested)
     def _rerun(self, event: Conversation.RerunRequested) -> None:
         self.commands.rerun(event.call_id)
@@ -192,11 +202,14 @@ class MainScreen(MainLayout):
         self.commands.show_keys()
 
     def action_servers(self) -> None:
-        self.reveal_side()
-        self.set_focus(self.side.servers)
+        """The server screen, at the server that most needs a look."""
         if attention := self.side.servers.attention():
             self.side.servers.select(attention)
             self.side.choose_log(attention)
+            self.commands.open_server(attention)
+        else:
+            self.reveal_side()
+            self.set_focus(self.side.servers)
 
     def action_resources(self) -> None:
         self.offers.open_resources()
@@ -228,7 +241,7 @@ class MainScreen(MainLayout):
     def action_interrupt(self) -> None:
         if self.large_log:
             self.action_large_log()
-        elif self.view.busy:
+        elif self.view.busy or self.view.calls_by_hand:
             self.hel.send(p.Interrupt())
         else:
             self.set_focus(self.prompt)

@@ -94,10 +94,10 @@ def server_lines(
     if steps:
         lines += [[], [(t("server.login"), "strong")]]
         lines += [[(FRAME, "frame"), (clean(step.text, newlines=False), "")] for step in steps]
-    return lines + (_failure_lines(failure) if failure else [])
+    return lines + (failure_lines(failure) if failure else [])
 
 
-def _failure_lines(failure: p.ServerFailure) -> list[Line]:
+def failure_lines(failure: p.ServerFailure) -> list[Line]:
     lines: list[Line] = [[], [(t("failure.title", stage=t(f"stage.{failure.stage}")), "strong")]]
     said = foreign(ForeignText(failure.sentence))
     lines.append([(said[:1].upper() + said[1:], "bad")])

@@ -282,6 +282,40 @@ FOOTERS: dict[str, tuple[str, ...]] = {
         "app.next",
         "app.keys",
     ),
+    "server-list": (
+        "list.open",
+        "server.restart",
+        "server.switch",
+        "server.log",
+        "server.wire",
+        "server.login",
+        "server.diagnose",
+        "server.close",
+        "server.keys",
+    ),
+    "server-tools": (
+        "list.open",
+        "tools.toggle",
+        "tools.pin",
+        "tools.off",
+        "tools.call",
+        "tools.filter",
+        "server.next_pane",
+        "server.close",
+        "server.keys",
+    ),
+    "server-overview": (
+        "server.restart",
+        "server.log",
+        "server.wire",
+        "server.call",
+        "server.edit",
+        "server.switch",
+        "server.diagnose",
+        "server.next",
+        "server.close",
+        "server.keys",
+    ),
     "log": ("log.filter", "log.pause", "log.end", "log.large", "log.copy", "app.next", "app.keys"),
 }
 """Which keys the footer names for the part that has the focus."""
@@ -299,7 +333,8 @@ class FooterBar(Bar):
         self.where = "prompt"
 
     def lines(self) -> list[Line]:
-        actions = list(FOOTERS.get(self.where, FOOTERS["prompt"]))
+        other = "server-overview" if self.where.startswith("server-") else "prompt"
+        actions = list(FOOTERS.get(self.where, FOOTERS[other]))
         parts = self._named(actions)
         while len(actions) > 1 and width_of(parts) > self.columns - 1:
             del actions[-2]  # the last one, which leads to all the others, stays

@@ -105,8 +105,8 @@ class ServersPane(RowList):
             super().__init__()
             self.what, self.server = what, server
 
-    def __init__(self) -> None:
-        super().__init__(id="servers")
+    def __init__(self, *, id: str = "servers") -> None:
+        super().__init__(id=id)
         self.servers: list[p.ServerChanged] = []
         self.icons = False
         """Only glyphs, for narrow screens."""

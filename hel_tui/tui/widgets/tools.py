@@ -139,8 +139,8 @@ class ToolsPane(RowList):
             super().__init__()
             self.server = server
 
-    def __init__(self) -> None:
-        super().__init__(id="tools")
+    def __init__(self, *, id: str = "tools") -> None:
+        super().__init__(id=id)
         self.tools: dict[str, p.ToolRow] = {}
         self.groups: dict[str, Group] = {}
         self.filter = ""
