@@ -23,8 +23,8 @@ MOST_ERRORS = 50
 MAX_MESSAGE = 300
 FlawKind = Literal[
     "required", "type", "choice", "number", "integer", "json", "small", "large", "above", "below", "multiple",
-    "short", "long", "few", "many", "unique", "extra", "shape", "shapes", "fewer", "more", "format", "pattern",
-    "other",
+    "short", "long", "few", "many", "unique", "extra", "shape", "shapes", "fewer", "more", "format",
+    "pattern", "other",
 ]  # fmt: skip
 _KINDS: dict[str, FlawKind] = {
     "type": "type",

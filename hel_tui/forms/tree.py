@@ -30,7 +30,7 @@ Path = tuple[str | int, ...]
 
 @dataclass(slots=True, eq=False)
 class Node:
-    """One place. `present`: it is part of the value; what is not is left out, which is not the same as empty."""
+    """One place. `present`: it is part of the value; what is left out is not the same as what is empty."""
 
     key: str | int
     """Name of the property or place in the list; empty for the whole."""
@@ -99,7 +99,7 @@ class Form:
     """The arguments of one tool."""
 
     def __init__(self, schema: Any, value: Any = MISSING) -> None:
-        """From the schema of an object; `value` is what it is filled with, else what is required and defaults."""
+        """From a schema; it is filled with `value`, else with defaults of what is required."""
         self.schema = schema
         self._budget = MOST_AT_ONCE
         self.root = self._node("", schema, required=True)
@@ -211,6 +211,14 @@ class Form:
         self._budget = MOST_AT_ONCE
         self._fill(node, value)
         return True
+
+    def quote_unread(self) -> None:
+        """What cannot be read as what it should be becomes a JSON text, so that it is not lost."""
+        unread: list[tuple[Node, Problem]] = []
+        value_of(self.root, unread)
+        for node, problem in unread:
+            if problem.kind != "required":
+                node.raw, node.text = True, written(node.text)
 
     def find(self, path: Path) -> Node:
         """The node at a path, or the nearest one above it."""
@@ -478,7 +486,7 @@ def value_of(node: Node, problems: list[tuple[Node, Problem]] | None = None) -> 
 
 
 def _items(node: Node, problems: list[tuple[Node, Problem]] | None) -> list[Any]:
-    """The items of a list. One that is not filled in is a problem, and null so that the others keep their place."""
+    """The items of a list. One that is not filled in is a problem, and null: the others keep their place."""
     values: list[Any] = []
     for child in node.children:
         known = len(problems) if problems is not None else 0

@@ -42,6 +42,7 @@ _TOGETHER = {
     "resources": ("list", "picker"),
     "prompts": ("list", "picker"),
     "picker": ("list",),
+    "fields": ("list", "call"),
     "logs": ("log",),
     "wires": ("wire",),
 }

@@ -124,6 +124,13 @@ class ViewState:
     listed: int = 0
     """How often lists of resources came in; grows with each."""
 
+    @property
+    def calls_by_hand(self) -> bool:
+        """Whether a call of the person is on its way, beside any turn."""
+        under_way = ("queued", "waiting", "running")
+        lately = self.items[-50:]
+        return any(isinstance(i, CallItem) and i.by_hand and i.state in under_way for i in lately)
+
 
 @dataclass(slots=True)
 class Changes:

@@ -2,4 +2,34 @@
 
 from hel_tui.tui.actions.action import Action
 
-ACTIONS: tuple[Action, ...] = ()
+ACTIONS: tuple[Action, ...] = (
+    Action("call.send", "ctrl+s,f9", "send"),
+    Action("call.raw", "ctrl+r", "raw"),
+    Action("call.leave", "escape", "leave"),
+    Action("call.other", "tab,f6", "other"),
+    Action("call.destination", "o", "destination"),
+    Action("call.share", "t", "share"),
+    Action("call.look", "v", "look"),
+    Action("call.compare", "equals_sign", "compare"),
+    Action("call.mark", "m", "mark"),
+    Action("call.older", "left_square_bracket", "step(-1)"),
+    Action("call.newer", "right_square_bracket", "step(1)"),
+    Action("call.fill", "f", "fill"),
+    Action("call.copy", "c", "copy"),
+    Action("call.command", "y", "command"),
+    Action("call.check", "s", "check"),
+    Action("call.wire", "w", "wire('wire')"),
+    Action("call.log", "l", "wire('log')"),
+    Action("call.waiting", "f3", "waiting"),
+    Action("call.keys", "f1", "keys"),
+    Action("fields.toggle", "space", "wish('toggle')"),
+    Action("fields.leave_out", "x,delete", "wish('leave_out')"),
+    Action("fields.new", "a", "wish('new')"),
+    Action("fields.earlier", "alt+up", "wish('move',-1)"),
+    Action("fields.later", "alt+down", "wish('move',1)"),
+    Action("fields.next", "right", "wish('turn',1)"),
+    Action("fields.previous", "left", "wish('turn',-1)"),
+    Action("fields.branch", "b", "wish('branch')"),
+    Action("fields.json", "r", "wish('json')"),
+    Action("fields.name", "n", "wish('name')"),
+)
