@@ -24,7 +24,7 @@ from hel_tui.cli.common import (
     options,
     project_folder,
 )
-from hel_tui.cli.failure import failure_lines
+from hel_tui.cli.failure import failure_lines, list_change
 from hel_tui.core import protocol as p
 from hel_tui.core.runtime import Runtime
 from hel_tui.foreign import harmless, printable
@@ -178,6 +178,11 @@ class _Printer:
 
     def other(self, event: p.Event) -> None: ...
 
+    def is_of_server(self, number: int) -> bool:
+        """Whether that failure is one of a server: a call tells its own as its result."""
+        failure = self.runtime.failed(number)
+        return failure is None or failure.stage != "call"
+
     def finish(self) -> int:
         """Last words; returns the exit status."""
         if self.interrupted:
@@ -212,8 +217,11 @@ class _Text(_Printer):
 
     def other(self, event: p.Event) -> None:
         match event:
-            case p.Notice("error", _, source) if source in self.failed:
-                pass  # told with what is known about it
+            case p.ServerFailed(server, number, sentence):
+                if server not in self.failed and self.is_of_server(number):
+                    _say(f"server {server}: {sentence}")
+            case p.ListChanged():
+                _say(f"{event.server}: {list_change(event, self.runtime.list_change(event.number))}")
             case p.Notice():
                 _say(f"{event.severity}: {event.source + ': ' if event.source else ''}{event.text}")
             case p.ServerChanged(phase="failed"):
@@ -300,6 +308,13 @@ class _Json(_Printer):
                 self.session(self.started, event)
             case p.ServerChanged():
                 self.server(event)
+            case p.ServerFailed(server, number, sentence) if self.is_of_server(number):
+                failure = self.runtime.failed(number)
+                severity = "warning" if failure is not None and failure.retried else "error"
+                self.emit("error", severity=severity, source=server, message=sentence)
+            case p.ListChanged() if event.loaded:
+                message = list_change(event, self.runtime.list_change(event.number))
+                self.emit("error", severity="warning", source=event.server, message=message)
             case p.Notice() if event.severity != "info":
                 self.emit("error", severity=event.severity, source=event.source, message=event.text)
             case p.Retrying():

@@ -30,6 +30,9 @@ class ListChange:
     changed: tuple[str, ...] = ()
     loaded: tuple[str, ...] = ()
     """Those of the removed and changed ones that are loaded."""
+    before: tuple[Listed, ...] = ()
+    after: tuple[Listed, ...] = ()
+    """Those that are different, as they were and as they are."""
 
     def __bool__(self) -> bool:
         return bool(self.added or self.removed or self.changed)
@@ -101,9 +104,12 @@ def compare(before: tuple[Listed, ...], after: tuple[Listed, ...], loaded: Colle
     new = {one.spec.raw: one for one in after if one.tool is not None}
     removed = tuple(raw for raw in old if raw not in new)
     changed = tuple(raw for raw in new if raw in old and new[raw].spec != old[raw].spec)
+    added = tuple(raw for raw in new if raw not in old)
     return ListChange(
-        added=tuple(raw for raw in new if raw not in old),
+        added=added,
         removed=removed,
         changed=changed,
         loaded=tuple(raw for raw in (*removed, *changed) if old[raw].public in loaded),
+        before=tuple(old[raw] for raw in (*removed, *changed)),
+        after=tuple(new[raw] for raw in (*changed, *added)),
     )

@@ -18,9 +18,11 @@ from hel_tui.core.mcp.catalogue import Catalogue, LoadingMode
 from hel_tui.core.mcp.choices import Choices
 from hel_tui.core.mcp.clock import Clock
 from hel_tui.core.mcp.entries import OnListChanged, ServerEntry
+from hel_tui.core.mcp.failures import Failures, masked
 from hel_tui.core.mcp.frames import FrameStore
 from hel_tui.core.mcp.leftovers import Leftover, RunRecord, end_leftovers, find_leftovers
 from hel_tui.core.mcp.life import Ground
+from hel_tui.core.mcp.listchanges import ListChanges
 from hel_tui.core.mcp.loader import LoadMcpTool
 from hel_tui.core.mcp.logins import Logins
 from hel_tui.core.mcp.logs import LogStore
@@ -34,10 +36,12 @@ from hel_tui.core.mcp.verdicts import Verdicts
 from hel_tui.core.protocol import (
     Closing,
     Event,
+    ListChanged,
     Notice,
     Searched,
     SearchTrace,
     ServerChanged,
+    ServerFailed,
     ServerFailure,
     ServerRemoved,
     ToolsChanged,
@@ -52,6 +56,8 @@ PAUSE = 0.2
 PROBE_TIMEOUT = 10.0
 """Seconds a server may leave the probe of the stateless protocol unanswered."""
 
+Told = Notice | ServerFailed | ListChanged
+"""What is told of first starts in name order."""
 CONCERNED = ("starting", "ready", "degraded", "restarting", "needs login")
 """Phases of a server that is, or would be, connected."""
 
@@ -119,9 +125,11 @@ class Host:
         self.together = LogStore()
         """The logs of all servers, in order of arrival."""
         self._stores: dict[str, Stores] = {}
+        self.failures = Failures(mask)
+        self.list_changes = ListChanges(lambda *tool: tool in self.catalogue.choices.pinned)
         self._retired: dict[asyncio.Future[None], Supervisor] = {}
         """Those whose names others have, on their way out."""
-        self._held: dict[str, list[Notice]] = {}
+        self._held: dict[str, list[Event]] = {}
         """Notices of first starts that wait for the servers before them in name order."""
         self.catalogue = Catalogue(
             files, self._tools_changed, choices=choices, naming=naming, loading=loading
@@ -186,7 +194,9 @@ class Host:
     def _stores_of(self, name: str) -> Stores:
         if name not in self._stores:
             ground = self._ground
-            self._stores[name] = stores_for(name, ground.mirror_folder, ground.mask, self.together)
+            self._stores[name] = stores_for(
+                name, ground.mirror_folder, ground.mask, self.together, self.failures, self.list_changes
+            )
         return self._stores[name]
 
     def restart(self, name: str) -> bool:
@@ -340,17 +350,7 @@ class Host:
         """What is known about the last failure of a server; None while it is well."""
         supervisor = self._supervisors.get(name)
         failure = supervisor.failure if supervisor is not None else None
-        if failure is None:
-            return None
-        mask = self._ground.mask
-        return replace(
-            failure,
-            sentence=mask(failure.sentence),
-            resolved=mask(failure.resolved),
-            cwd=mask(failure.cwd),
-            exit=mask(failure.exit),
-            noise=tuple(map(mask, failure.noise)),
-        )
+        return masked(failure, self._ground.mask) if failure is not None else None
 
     def runs(self, entry: ServerEntry) -> bool:
         """Whether the server of this name was last started with exactly this entry."""
@@ -376,7 +376,7 @@ class Host:
     def _emit(self, name: str, event: Event) -> None:
         if isinstance(event, ServerChanged):
             event = self._masked(event)
-        if isinstance(event, Notice) and name in self._held:
+        if isinstance(event, Told) and name in self._held:
             if not any(self._held.values()):
                 asyncio.get_running_loop().call_later(HOLD, self._let_out)
             self._held[name].append(event)

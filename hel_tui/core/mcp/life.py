@@ -20,6 +20,7 @@ from hel_tui.core.guard import Guard
 from hel_tui.core.mcp.asking import Helpers
 from hel_tui.core.mcp.clock import Clock
 from hel_tui.core.mcp.entries import Address, OnListChanged, ServerEntry, Unset
+from hel_tui.core.mcp.failures import innermost
 from hel_tui.core.mcp.faults import ServerFault
 from hel_tui.core.mcp.leftovers import RunRecord
 from hel_tui.core.mcp.limits import Limits
@@ -130,7 +131,8 @@ class Life(ABC):
         except Exception as error:
             for line in traceback.format_exception(error):
                 self.log.remark(line.rstrip())
-            return ServerFault("run", f"a fault of hel ended the connection: {type(error).__name__}: {error}")
+            cause = innermost(error)
+            return ServerFault("run", f"a fault of hel ended the connection: {type(cause).__name__}: {cause}")
         return self._judged(self._end_fault())
 
     def _judged(self, fault: ServerFault) -> ServerFault:

@@ -5,7 +5,9 @@ Not here: when it starts and ends (supervisor), what is listed of all servers (c
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hel_tui.core.mcp.catalogue import Catalogue
@@ -13,18 +15,33 @@ from hel_tui.core.mcp.entries import ServerEntry
 from hel_tui.core.mcp.generations import ListChange
 from hel_tui.core.mcp.levels import known_level
 from hel_tui.core.mcp.listing import Listing, hidden
-from hel_tui.core.mcp.logs import LINE_LENGTH, LogStore
+from hel_tui.core.mcp.logs import LINE_LENGTH
 from hel_tui.core.mcp.shelf import Shelf
 from hel_tui.core.mcp.status import Status
+from hel_tui.core.mcp.stores import Stores
 from hel_tui.core.mcp.tool import Caller
 from hel_tui.core.mcp.utility import with_utility
-from hel_tui.core.protocol import Event, Notice, ResourceUpdated, Severity
+from hel_tui.core.protocol import (
+    Event,
+    ListChanged,
+    Notice,
+    ResourceUpdated,
+    ServerFailed,
+    ServerFailure,
+    Severity,
+)
 
 if TYPE_CHECKING:
     from hel_tui.core.mcp.handshake import Hello
     from hel_tui.core.mcp.offers import Prompts, Resources
 
 CHANGED = "its tools changed; a restart reads them"
+SENTENCE = 200
+"""Characters of a failure's sentence in an event."""
+STDERR_TOLD = 20
+"""Lines of stderr that are kept with a call that failed."""
+STDERR_LAG = 0.3
+"""Seconds after which they are looked at once more."""
 OFFERS = ("tools", "resources", "prompts", "completions", "logging")
 
 
@@ -34,7 +51,7 @@ class Reports:
     def __init__(
         self,
         status: Status,
-        log: LogStore,
+        stores: Stores,
         catalogue: Catalogue,
         shelf: Shelf,
         emit: Callable[[Event], None],
@@ -44,7 +61,10 @@ class Reports:
         """`mask` hides all that looks like a secret, for people; `known` what is one, for the model."""
         self._known = known
         self._status = status
-        self._log = log
+        self._stores = stores
+        self._log = stores.log
+        self.cause = "restart"
+        """Why it is there anew, with its next list."""
         self._catalogue = catalogue
         self._shelf = shelf
         self._emit = emit
@@ -70,7 +90,8 @@ class Reports:
         self._completes = hello.offers("completions")
         change = self.offer(listing, entry, call)
         if again:
-            self.tell_change(change)
+            self.tell_change(change, self.cause)
+        self.cause = "restart"
         self._log.remark(f"ready: {hello.name or 'a server without a name'}, protocol {hello.version}")
         status.enter("ready", self._remark)
 
@@ -104,7 +125,7 @@ class Reports:
 
     def relisted(self, change: ListChange) -> None:
         """The tools were read again while it was there."""
-        self.tell_change(change)
+        self.tell_change(change, "list_changed")
         if self._status.phase in ("ready", "degraded"):
             self._status.enter("ready", self._remark)
 
@@ -142,21 +163,14 @@ class Reports:
         if uri in self._shelf.watched(self._status.entry.name):
             self._emit(ResourceUpdated(self._status.entry.name, uri))
 
-    def tell_change(self, change: ListChange) -> None:
+    def tell_change(self, change: ListChange, cause: str) -> None:
         """Say what is different about its tools."""
         if not change:
             return
-        parts = [
-            f"{word}: {', '.join(names[:5])}{' …' if len(names) > 5 else ''}"
-            for word, names in (
-                ("added", change.added),
-                ("removed", change.removed),
-                ("changed", change.changed),
-                ("of these loaded", change.loaded),
-            )
-            if names
-        ]
-        self.notice("warning" if change.loaded else "info", f"Its tools changed. {'; '.join(parts)}.")
+        server = self._status.entry.name
+        number = self._stores.changes.add(server, change, cause)
+        sums = (len(change.added), len(change.removed), len(change.changed), len(change.loaded))
+        self._emit(ListChanged(server, number, *sums))
 
     # ------------------------------------------------------------------ what it says
 
@@ -193,6 +207,25 @@ class Reports:
             self._status.enter("degraded", problem)
         elif self._status.phase == "degraded":
             self._status.enter("ready", self._remark)
+
+    def failed(self, failure: ServerFailure, sentence: str, *, retried: bool = False) -> ServerFailure:
+        """It failed: keep why, and say it. Returned as it is kept."""
+        kept = self._stores.failures.add(replace(failure, retried=retried))
+        self._emit(ServerFailed(kept.server, kept.number, self._mask(sentence)[:SENTENCE]))
+        return kept
+
+    def call_failed(self, failure: ServerFailure, began: int) -> None:
+        """A call to it was lost on the way; `began` is where in the log it was made."""
+
+        def lines() -> tuple[str, ...]:
+            return tuple(self._log.tail(STDERR_TOLD, "stderr", began))
+
+        kept = self._stores.failures.add(replace(failure, stderr=lines()))
+        self._emit(ServerFailed(kept.server, kept.number, kept.sentence[:SENTENCE]))
+        # last words come by another pipe than the news that there is no answer
+        asyncio.get_running_loop().call_later(
+            STDERR_LAG, lambda: self._stores.failures.amend(kept.number, lines())
+        )
 
     def note(self, sentence: str) -> None:
         """Something the person should know."""

@@ -9,8 +9,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from hel_tui.core.mcp.failures import Failures
 from hel_tui.core.mcp.figures import Figures
 from hel_tui.core.mcp.frames import FrameStore
+from hel_tui.core.mcp.listchanges import ListChanges
 from hel_tui.core.mcp.logs import LogStore
 
 
@@ -21,10 +23,20 @@ class Stores:
     log: LogStore
     frames: FrameStore
     figures: Figures
+    failures: Failures
+    """Of all servers."""
+    changes: ListChanges
+    """Of all servers' lists."""
 
 
 def stores_for(
-    name: str, folder: Callable[[], Path | None], mask: Callable[[str], str], together: LogStore
+    name: str,
+    folder: Callable[[], Path | None],
+    mask: Callable[[str], str],
+    together: LogStore,
+    failures: Failures,
+    changes: ListChanges,
 ) -> Stores:
     """New ones. `folder` is where bodies of frames go, `together` the log of all servers."""
-    return Stores(LogStore(mask=mask, server=name, also=together), FrameStore(name, folder, mask), Figures())
+    log = LogStore(mask=mask, server=name, also=together)
+    return Stores(log, FrameStore(name, folder, mask), Figures(), failures, changes)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from hel_tui.core.mcp.arguments import warm_up
 from hel_tui.core.mcp.calling import Answer, Calls
 from hel_tui.core.mcp.catalogue import Catalogue
+from hel_tui.core.mcp.causes import CALL
 from hel_tui.core.mcp.entries import ServerEntry
 from hel_tui.core.mcp.faults import CallFault, ServerFault
 from hel_tui.core.mcp.life import Ground, Life, LifeHooks
@@ -61,7 +62,7 @@ class Supervisor:
         """Set once the first start came to something: ready, failed, off or slow."""
         self._ground = ground
         self._shelf = shelf
-        self._reports = Reports(self.status, self.log, catalogue, shelf, emit, ground.mask, ground.known)
+        self._reports = Reports(self.status, stores, catalogue, shelf, emit, ground.mask, ground.known)
         self._reports.is_live = self._is_live
         self._on_settled = on_settled
         self._life: Life | None = None
@@ -266,8 +267,8 @@ class Supervisor:
             delay = self._backoff.next_delay()
             if delay is not None:
                 count = f"attempt {self._backoff.attempt} of {self._backoff.of}"
-                if self._backoff.attempt == 1:
-                    self._reports.notice("warning", f"It is gone ({reason}); hel tries to bring it back.")
+                if self._backoff.attempt == 1 and self.failure is not None:
+                    self._reports.failed(self.failure, f"{reason}; hel tries to bring it back", retried=True)
                 self.status.enter("restarting", f"{reason}; {count} in {delay:g} s")
                 if fault.unreachable:
                     self._settle()
@@ -280,8 +281,8 @@ class Supervisor:
             self._forget()
         self._backoff = Backoff()
         self.status.enter("failed", reason)
-        sentence = fault.sentence if not is_outage else reason
-        self._reports.notice("error", f"{sentence[:1].upper()}{sentence[1:]}".rstrip(".") + ".")
+        if self.failure is not None:
+            self.failure = self._reports.failed(self.failure, fault.sentence if not is_outage else reason)
         self._settle()
 
     # -------------------------------------------------------------- what life tells
@@ -355,9 +356,16 @@ class Supervisor:
                 await self._calls.through(partial(_watch, uri))
 
     async def _call(self, raw: str, arguments: Json, on_progress: ProgressFn) -> Json:
-        if raw in self._reports.utility:
-            return await use_utility(raw, arguments, self._calls.through)
-        return await self._calls.call(raw, arguments, on_progress)
+        life, began = self._life, self.log.end
+        try:
+            if raw in self._reports.utility:
+                return await use_utility(raw, arguments, self._calls.through)
+            return await self._calls.call(raw, arguments, on_progress)
+        except CallFault as fault:
+            if life is not None and fault.kind in ("timeout", "lost", "unreachable"):
+                known = life.failure(ServerFault("call", str(fault)))
+                self._reports.call_failed(replace(known, tool=raw, call=CALL.get()), began)
+            raise
 
     def _relisted(self, listing: Listing) -> None:
         life = self._life

@@ -190,6 +190,11 @@ class Policy:
         before = self._outdated(tool)
         return difference(before, tool) if before is not None else ""
 
+    def dropped(self, before: Tool, after: Tool) -> int:
+        """How many approvals that were given for `before` do not count for `after`."""
+        held = self._approvals.held_for(before.server, before.raw)
+        return sum(_is_as(one, before) and not _is_as(one, after) for one in held)
+
     def saw(self, tool: Tool, *, asked: bool) -> Callable[[], str] | None:
         """The tool is let run as it is now: from here on that is what it is compared with.
 

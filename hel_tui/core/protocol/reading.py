@@ -239,3 +239,7 @@ class ServerFailure:
     """Unix time."""
     tool: str = ""
     """Raw name of the tool of a call that failed on the way."""
+    call: str = ""
+    """Id of that call (the card)."""
+    retried: bool = False
+    """hel tries to bring it back by itself."""

@@ -31,9 +31,11 @@ class Inside:
 
     def failed(self, number: int) -> p.ServerFailure | None:
         """One failure of this run."""
+        return self._host.failures.get(number)
 
     def list_change(self, number: int) -> p.ListChangeDetail | None:
         """One change of a list of tools."""
+        return self._host.list_changes.get(number)
 
     def obey(self, command: p.Command) -> bool:  # noqa: ARG002
         """Carry out a command that is about the inside of servers; False for any other."""

@@ -135,6 +135,7 @@ def assemble(
         environ=options.environ,
     )
     policy.saved = str(files.folder.resolve())
+    host.list_changes.dropped = policy.dropped
 
     workspace = Workspace(options.project, files.folder, (places.config, places.state))
     builtins, remark = _builtins(options, loaded, workspace)

@@ -15,7 +15,7 @@ import pytest
 
 from hel_tui.core.mcp import life
 from hel_tui.core.mcp.clock import Clock
-from hel_tui.core.protocol import Closing, ServerChanged
+from hel_tui.core.protocol import Closing, ServerChanged, ServerFailed
 from hel_tui.core.store.redact import Redactor
 from hel_tui.core.vocabulary import Invocation
 from tests.core.mcp.conftest import LIMIT, runs, until
@@ -131,9 +131,7 @@ async def test_a_server_that_exits_at_once_is_explained(bench: Any) -> None:
     assert failure.resolved == sys.executable
 
 
-async def test_notices_of_failed_starts_come_in_name_order(
-    bench: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_news_of_failed_starts_come_in_name_order(bench: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hel_tui.core.mcp.host.HOLD", LIMIT)
     bench.host.start(
         [
@@ -143,8 +141,12 @@ async def test_notices_of_failed_starts_come_in_name_order(
         ]
     )
     await bench.host.settled()
-    await until(lambda: len(bench.notices()) == 3)
-    assert [one.source for one in bench.notices()] == ["a", "b", "c"]
+
+    def told() -> list[str]:
+        return [one.server for one in bench.events if isinstance(one, ServerFailed)]
+
+    await until(lambda: len(told()) == 3)
+    assert told() == ["a", "b", "c"] and bench.notices() == []
 
 
 async def test_a_slow_start_is_shown_as_slow_and_still_becomes_ready(bench: Any) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hel_tui.core.protocol import Notice
+from hel_tui.core.protocol import ListChanged
 from hel_tui.core.vocabulary import Invocation
 from tests.core.mcp.conftest import until
 
@@ -96,9 +96,14 @@ async def test_a_changed_list_is_read_again_and_told(bench: Any) -> None:
     await until(lambda: bench.host.catalogue.find("fix", "arrived"))
     assert bench.host.catalogue.find("fix", "leaving") is None
     assert [tool.raw for tool in bench.host.catalogue.loaded()] == ["change"]
-    notice = next(one for one in bench.events if isinstance(one, Notice))
-    assert "added: arrived" in notice.text and "removed: leaving" in notice.text
-    assert "of these loaded: leaving" in notice.text
+    event = next(one for one in bench.events if isinstance(one, ListChanged))
+    assert (event.added, event.removed, event.changed, event.loaded) == (1, 1, 0, 1)
+    detail = bench.host.list_changes.get(event.number)
+    assert [(one.kind, one.tool, one.loaded) for one in detail.tools] == [
+        ("removed", "leaving", True),
+        ("added", "arrived", False),
+    ]
+    assert (detail.server, detail.cause) == ("fix", "list_changed")
 
 
 async def test_a_list_that_cannot_be_read_again_leaves_the_old_one(bench: Any) -> None:

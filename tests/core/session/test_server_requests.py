@@ -187,7 +187,7 @@ def test_a_call_by_hand_to_a_server_that_does_not_come_up_says_that_it_is_starti
 def test_a_server_that_dies_while_nothing_is_asked_of_it_is_told(play: Open) -> None:
     with play() as driver:
         os.kill(driver.phase("fix", "ready").pid, signal.SIGKILL)
-        driver.wait(lambda _events: any("It is gone" in one.text for one in driver.of(p.Notice)))
+        driver.wait(lambda _events: any("bring it back" in one.sentence for one in driver.of(p.ServerFailed)))
         driver.phase("fix", "ready")
 
 

@@ -1,0 +1,68 @@
+"""What failed, numbered: servers, calls lost on the way; causes unwrapped, secrets taken out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from hel_tui.core.mcp import failures
+from hel_tui.core.mcp.failures import Failures, innermost
+from hel_tui.core.protocol import ServerFailed, ServerFailure
+from hel_tui.core.vocabulary import Invocation
+from tests.core.mcp.conftest import until
+
+
+def _told(bench: Any) -> list[ServerFailed]:
+    return [one for one in bench.events if isinstance(one, ServerFailed)]
+
+
+async def test_a_server_that_does_not_start_is_a_failure_with_a_number(bench: Any) -> None:
+    await bench.start("life:exit-at-once")
+    (event,) = _told(bench)
+    failure = bench.host.failures.get(event.number)
+    assert failure == bench.host.failure("fix")
+    assert (failure.stage, failure.server, failure.retried) == ("handshake", "fix", False)
+    assert failure.exit.startswith("exit 7") and failure.stderr == ("fatal: missing API key",)
+    assert failure.exit in event.sentence or failure.sentence in event.sentence
+
+
+async def test_an_outage_is_told_once_and_given_up_once(bench: Any) -> None:
+    await bench.start("life:die")
+    await bench.call("die")
+    await until(lambda: bench.status().restarts >= 1 and bench.status().phase == "ready")
+    of_server = [one for one in _told(bench) if bench.host.failures.get(one.number).stage != "call"]
+    (event,) = of_server
+    assert "bring it back" in event.sentence and bench.host.failures.get(event.number).retried
+
+
+async def test_a_call_that_is_lost_is_a_failure_with_the_lines_written_meanwhile(bench: Any) -> None:
+    await bench.start("life:die")
+    await bench.tool("die").run({}, Invocation("card-3"))
+    event = next(one for one in _told(bench) if bench.host.failures.get(one.number).stage == "call")
+    failure = bench.host.failures.get(event.number)
+    assert (failure.tool, failure.call, failure.server) == ("die", "card-3", "fix")
+    assert "disconnected" in failure.sentence and failure.command_line
+    await until(lambda: bench.host.failures.get(event.number).stderr == ("about to die",))
+
+
+def test_only_the_newest_are_kept_and_secrets_are_taken_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(failures, "MOST", 3)
+    kept = Failures(lambda text: text.replace("s3cret", "•"))
+    for number in range(5):
+        kept.add(ServerFailure("s", "run", f"{number} s3cret"))
+    assert kept.get(2) is None
+    last = kept.get(5)
+    assert last is not None and last.sentence == "4 •" and last.time > 0
+
+
+def test_the_cause_at_the_bottom_of_groups_and_chains_is_found() -> None:
+    try:
+        try:
+            raise KeyError("API_KEY")
+        except KeyError as error:
+            raise RuntimeError("no") from error
+    except RuntimeError as error:
+        group = ExceptionGroup("outer", [ExceptionGroup("inner", [error])])
+    found = innermost(group)
+    assert isinstance(found, KeyError)
