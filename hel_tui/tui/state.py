@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 from dataclasses import field
+from typing import Literal
 
 from hel_tui.core import protocol as p
 from hel_tui.core.values import dataclass
@@ -76,7 +77,22 @@ class NoticeItem:
     source: str = ""
 
 
-Item = UserItem | AnswerItem | CallItem | NoticeItem
+@dataclass(slots=True)
+class ServerItem:
+    """What happened to a server: it failed, its tools changed, a save renewed it. A card that opens."""
+
+    key: str
+    kind: ServerItemKind
+    server: str
+    number: int
+    """What the core keeps it under."""
+    text: str
+    """In one line; foreign text."""
+    good: bool = True
+
+
+ServerItemKind = Literal["failure", "change", "renewal"]
+Item = UserItem | AnswerItem | CallItem | NoticeItem | ServerItem
 
 
 @dataclass(slots=True)
@@ -219,6 +235,47 @@ def _turn_ended(state: ViewState, changes: Changes, event: p.TurnEnded) -> None:
         _note(state, changes, "info" if event.reason == "done" else severity, event.message)
 
 
+def _server_item(
+    state: ViewState,
+    changes: Changes,
+    kind: ServerItemKind,
+    event: p.ServerFailed | p.ListChanged | p.ServerRenewed,
+    text: str,
+    good: bool,
+) -> None:
+    _add(state, changes, ServerItem(f"{kind}-{event.number}", kind, event.server, event.number, text, good))
+
+
+def _apply_servers(state: ViewState, changes: Changes, event: p.Event) -> bool:
+    """What happened to servers; False for any other event."""
+    match event:
+        case p.ServerFailed():
+            _server_item(state, changes, "failure", event, event.sentence, good=False)
+            changes.toasts.append(p.Notice("error", event.sentence, event.server))
+        case p.ListChanged():
+            words = [
+                t(f"change.{name}", n=count)
+                for name, count in (
+                    ("added", event.added),
+                    ("removed", event.removed),
+                    ("changed", event.changed),
+                    ("of_loaded", event.loaded),
+                )
+                if count
+            ]
+            _server_item(state, changes, "change", event, ", ".join(words), good=not event.loaded)
+        case p.ServerRenewed():
+            good = event.state == "renewed"
+            _server_item(state, changes, "renewal", event, event.sentence, good)
+        case p.Diagnosed():
+            changes.diagnosed.add(event.server)
+        case p.ChecksChanged() | p.ChecksRan():
+            changes.checks = True
+        case _:
+            return False
+    return True
+
+
 def reduce(state: ViewState, events: Iterable[p.Event]) -> Changes:
     """Apply `events` to `state` in order and say what to repaint."""
     changes = Changes()
@@ -331,12 +388,10 @@ def _apply_asked(state: ViewState, changes: Changes, event: p.Event) -> None:
             changes.config = True
         case p.Searched():
             changes.searched.append(event.number)
-        case p.Diagnosed():
-            changes.diagnosed.add(event.server)
-        case p.ChecksChanged() | p.ChecksRan():
-            changes.checks = True
-        case _:
+        case _ if not _apply_servers(state, changes, event):
             _apply_session(state, changes, event)
+        case _:
+            pass
 
 
 def _resource_updated(state: ViewState, changes: Changes, event: p.ResourceUpdated) -> None:

@@ -8,6 +8,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("server.resources", "3", "tab('resources')"),
     Action("server.prompts", "4", "tab('prompts')"),
     Action("server.log", "l,5", "tab('log')"),
+    Action("server.all_logs", "A", "all_logs"),
     Action("server.wire", "w,6", "tab('wire')"),
     Action("server.process", "7", "tab('process')"),
     Action("server.config", "8", "tab('config')"),

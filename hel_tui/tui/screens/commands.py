@@ -432,6 +432,14 @@ class Commands:
             if self.edit_file(str(file)):
                 self.screen.prompt.write(file.read_text("utf-8", errors="replace").rstrip("\n"))
 
+    def edit_entry(self, server: str) -> None:
+        """Open the file of a server's entry in the person's editor; what changed is then applied by key."""
+        entry = self.hel.core.entry(server)
+        if entry is None or not entry.file:
+            self.hel.say(t("config.none"), "warning")
+        else:
+            self.edit_file(entry.file)
+
     def edit_file(self, path: str) -> bool:
         """Open a file in $VISUAL or $EDITOR and wait for its end; say whether that worked."""
         editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"

@@ -16,6 +16,7 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from hel_tui.tui.looks import MAX_SIDE, MIN_SIDE
+from hel_tui.tui.text.incidents import Reads
 from hel_tui.tui.widgets.bars import AttachmentBar, ConfigBar, FooterBar, QueueBar, StatusBar, WaitingBar
 from hel_tui.tui.widgets.completion import Completion
 from hel_tui.tui.widgets.conversation import Conversation
@@ -61,6 +62,8 @@ class MainLayout(Screen[None]):
         self.view = hel.bridge.state
         self.header = HeaderBar(self.view)
         self.conversation = Conversation(detail=hel.core.call, id="conversation")
+        core = hel.core
+        self.conversation.transcript.reads = Reads(core.failed, core.list_change, core.renewal)
         self.side = Side(hel.bridge, hel.clock)
         self.completion = Completion()
         self.prompt = Prompt(hel.history, self.completion)

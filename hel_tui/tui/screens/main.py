@@ -177,6 +177,20 @@ class MainScreen(MainLayout):
     def _wire_of_call(self, event: Conversation.WireRequested) -> None:
         self.commands.wire_of_call(event.call_id)
 
+    @on(Conversation.ServerWish)
+    def _wish_of_card(self, event: Conversation.ServerWish) -> None:
+        match event.what:
+            case "restart":
+                self.hel.send(p.RestartServer(event.server))
+            case "off":
+                self.hel.send(p.SwitchServer(event.server, on=False))
+            case "edit":
+                self.commands.edit_entry(event.server)
+            case "log" | "wire":
+                self.hel.open_server(event.server, event.what)
+            case "open":
+                self.hel.open_server(event.server)
+
     @on(Conversation.RerunRequested)
     def _rerun(self, event: Conversation.RerunRequested) -> None:
         self.commands.rerun(event.call_id)

@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 
 from hel_tui.core.values import dataclass
-from hel_tui.tui.state import AnswerItem, CallItem, Item, NoticeItem, UserItem
+from hel_tui.tui.state import AnswerItem, CallItem, Item, NoticeItem, ServerItem, UserItem
 from hel_tui.tui.text.lines import Line
 from hel_tui.tui.text.transcript import Transcript
 
@@ -33,6 +33,8 @@ def _source(item: Item) -> str:
             return f"{item.server} {item.tool} {item.summary} {item.preview} {item.message}"
         case UserItem():
             return " ".join([item.text, *(text for _role, text in item.messages)])
+        case ServerItem():
+            return f"{item.server} {item.text}"
         case AnswerItem() | NoticeItem():
             return item.text
 

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Sequence
 
 from hel_tui.core import protocol as p
 from hel_tui.tui.safe import clean, is_clean
-from hel_tui.tui.state import AnswerItem, CallItem, Item, NoticeItem, UserItem
-from hel_tui.tui.text import cards, messages
+from hel_tui.tui.state import AnswerItem, CallItem, Item, NoticeItem, ServerItem, UserItem
+from hel_tui.tui.text import cards, incidents, messages
 from hel_tui.tui.text.heights import Heights
 from hel_tui.tui.text.lines import Line
 from hel_tui.tui.text.markdown import MarkdownView
@@ -48,7 +48,7 @@ class Entry:
 def is_foldable(item: Item) -> bool:
     """Whether the item has more to show: a call, reasoning, or a prompt of a server."""
     match item:
-        case CallItem() | AnswerItem(reasoning=True):
+        case CallItem() | ServerItem() | AnswerItem(reasoning=True):
             return True
         case UserItem():
             return bool(item.messages)
@@ -63,7 +63,7 @@ def _margin(item: Item, before: Item | None) -> int:
         made = isinstance(before, AnswerItem) and not item.by_hand
         return 0 if made or isinstance(before, CallItem) else 1
     if isinstance(item, NoticeItem):
-        return 0 if isinstance(before, CallItem | NoticeItem) else 1
+        return 0 if isinstance(before, CallItem | NoticeItem | ServerItem) else 1
     return 1
 
 
@@ -73,6 +73,8 @@ class Transcript:
     def __init__(self, detail: DetailFn, clock: Callable[[], float] = time.monotonic) -> None:
         self._detail = detail
         self._clock = clock
+        self.reads = incidents.NOTHING
+        """Where the cards of servers read what they say in full."""
         self.entries: list[Entry] = []
         self.heights = Heights()
         self.width = 80
@@ -122,7 +124,7 @@ class Transcript:
         return sorted(changed)
 
     def _add(self, item: Item, before: Item | None) -> None:
-        self.began = self.began or not isinstance(item, NoticeItem)
+        self.began = self.began or not isinstance(item, NoticeItem | ServerItem)
         entry = Entry(item, _margin(item, before))
         entry.expanded = self.all_expanded
         self._index[item.key] = len(self.entries)
@@ -170,6 +172,8 @@ class Transcript:
                 rows = 1 + min(preview.count("\n") + 1, cards.PREVIEW_LINES + 1) * bool(preview)
             case AnswerItem(reasoning=True):
                 rows = 1 + messages.FOLDED_LINES
+            case ServerItem():
+                rows = 1 + incidents.LAST_WORDS
             case AnswerItem(text=text) | UserItem(text=text) | NoticeItem(text=text):
                 rows = text.count("\n") + 1 + len(text) // (self.width + 1)
         return rows + entry.margin
@@ -213,6 +217,8 @@ class Transcript:
                 detail = self._detail(item.key) if entry.expanded else None
                 rows = cards.card(item, self.width, self._clock(), marked=marked, detail=detail)
                 return rows + cards.gone(self.width) if entry.expanded and detail is None else rows
+            case ServerItem():
+                return incidents.rows(item, self.width, self.reads, expanded=entry.expanded, marked=marked)
             case AnswerItem(reasoning=True):
                 if not item.text.strip():
                     return []

@@ -7,7 +7,7 @@ what rows say (text).
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from textual import events
 from textual.binding import BindingType
@@ -15,9 +15,9 @@ from textual.message import Message
 
 from hel_tui.tui import keymap
 from hel_tui.tui.safe import one_line
-from hel_tui.tui.state import CallItem, Item, UserItem
+from hel_tui.tui.state import CallItem, Item, ServerItem, UserItem
 from hel_tui.tui.strings import t
-from hel_tui.tui.text import cards
+from hel_tui.tui.text import cards, incidents
 from hel_tui.tui.text.lines import Ink
 from hel_tui.tui.text.messages import sent_text
 from hel_tui.tui.text.search import Search
@@ -25,6 +25,7 @@ from hel_tui.tui.text.transcript import DetailFn, is_foldable
 from hel_tui.tui.widgets.transcript_view import TranscriptView
 
 FOUND, FOUND_HERE = Ink("found"), Ink("found-here")
+ServerWant = Literal["restart", "edit", "off", "log", "wire", "open"]
 MISSED_CELLS = 24
 """How far from the right edge a click counts as one on the number of new lines."""
 
@@ -46,6 +47,13 @@ class Conversation(TranscriptView):
 
     class WireRequested(CardMessage):
         """Show the frames on the wire that this call caused."""
+
+    class ServerWish(Message):
+        """Something is wanted of the server a card tells of."""
+
+        def __init__(self, what: ServerWant, server: str) -> None:
+            super().__init__()
+            self.what, self.server = what, server
 
     class RerunRequested(CardMessage):
         """Run this call again, its arguments edited first."""
@@ -140,9 +148,12 @@ class Conversation(TranscriptView):
     def action_copy(self) -> None:
         """Copy the card under the cursor, or what a prompt became."""
         marked = self.transcript.marked
-        if marked >= 0 and isinstance(sent := self.transcript.entries[marked].item, UserItem):
-            self.post_message(self.CopyRequested(sent_text(sent)))
-        elif (item := self._marked_call()) is not None:
+        item = self.transcript.entries[marked].item if marked >= 0 else None
+        if isinstance(item, UserItem):
+            self.post_message(self.CopyRequested(sent_text(item)))
+        elif isinstance(item, ServerItem):
+            self.post_message(self.CopyRequested(incidents.as_text(item)))
+        elif isinstance(item, CallItem):
             self.post_message(self.CopyRequested(cards.as_text(item, self._detail(item.key))))
 
     def action_command(self) -> None:
@@ -158,11 +169,31 @@ class Conversation(TranscriptView):
         if (item := self._marked_call()) is not None:
             self.post_message(message(item.key))
 
+    def _of_server(self, what: ServerWant) -> bool:
+        """Ask for something of the server of the marked card; False when it is no card of a server."""
+        index = self.transcript.marked
+        item = self.transcript.entries[index].item if index >= 0 else None
+        if isinstance(item, ServerItem):
+            self.post_message(self.ServerWish(what, item.server))
+        return isinstance(item, ServerItem)
+
+    def action_restart(self) -> None:
+        self._of_server("restart")
+
+    def action_edit(self) -> None:
+        self._of_server("edit")
+
+    def action_off(self) -> None:
+        self._of_server("off")
+
     def action_log(self) -> None:
-        self._post_about_card(self.LogRequested)
+        if not self._of_server("log"):
+            self._post_about_card(self.LogRequested)
 
     def action_wire(self) -> None:
         """The frames of the call; one of a built-in tool has none, and says so."""
+        if self._of_server("wire"):
+            return
         if (item := self._marked_call()) is None:
             return
         if item.server:

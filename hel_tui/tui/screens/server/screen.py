@@ -168,6 +168,13 @@ class ServerScreen(LiveScreen):
         if self.tab is not None:
             self.set_focus(self.tab.target())
 
+    @on(Wire.LogWanted)
+    async def _log_wanted(self, event: Wire.LogWanted) -> None:
+        event.stop()
+        tab = await self.show_tab("log")
+        if isinstance(tab, Log):
+            tab.show_span(event.began, event.ended)
+
     @on(TabsBar.Picked)
     async def _picked(self, event: TabsBar.Picked) -> None:
         await self.show_tab(event.name)
@@ -273,19 +280,21 @@ class ServerScreen(LiveScreen):
         self.hel.send(p.ReviewTrust())
 
     def action_edit(self) -> None:
-        """Open the file of the entry in the person's editor; what changed is then applied by key."""
-        if (entry := self.hel.core.entry(self.server)) is None or not entry.file:
-            self.hel.say(t("config.none"), "warning")
-            return
-        self.hel.main.commands.edit_file(entry.file)
+        self.hel.main.commands.edit_entry(self.server)
 
     async def action_call(self) -> None:
         """Call the marked tool; without one, go and mark it."""
         tab = self.tab
         if isinstance(tab, Tools) and (row := tab.marked) is not None:
-            self.hel.main.commands.begin_call(row)
+            self.hel.main.commands.calls.open(row.server, row.raw)
         else:
             await self.show_tab("tools")
+
+    async def action_all_logs(self) -> None:
+        """The log of all servers together, or again of this one."""
+        tab = await self.show_tab("log")
+        if isinstance(tab, Log):
+            tab.show_all()
 
     def action_diagnose(self) -> None:
         self.hel.send(p.Diagnose(self.server))
@@ -320,8 +329,8 @@ KEYS_OF: dict[str, tuple[str, ...]] = {
     "tools": ("tools",),
     "resources": ("picker",),
     "prompts": ("picker",),
-    "log": ("log",),
-    "wire": ("wire", "body"),
+    "log": ("log", "logs"),
+    "wire": ("wire", "wires"),
 }
 """Parts of the key table whose keys are live in a tab, besides those of lists."""
 
