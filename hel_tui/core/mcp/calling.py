@@ -42,6 +42,10 @@ class Calls:
         self._life: Life | None = None
         self._looked = 0.0
         self._looking: asyncio.Task[None] | None = None
+        self._under_way: dict[int, int] = {}
+        """How many calls each life has, by its `id`."""
+        self._finished = asyncio.Event()
+        """Set whenever a life has none any more."""
 
     def open(self, life: Life) -> None:
         """The server is ready: calls go to this life, and earlier failures are forgotten."""
@@ -70,14 +74,20 @@ class Calls:
                 f"are paused for {left:.0f} s more. The call was not made.",
             )
         answers = connection.answers
+        self._under_way[id(life)] = self._under_way.get(id(life), 0) + 1
         try:
             result = await work(connection)
         except CallFault as fault:
-            self._judge(fault)
+            if life is self._life or self._life is None:
+                self._judge(fault)
             raise
         except asyncio.CancelledError:
             self._breaker.abandoned()
             raise
+        finally:
+            self._left(life)
+        if life is not self._life and self._life is not None:  # another has its place
+            return result
         if connection.answers > answers:
             self._recovered()
         else:  # nothing was asked of the server: that says nothing about it
@@ -86,6 +96,19 @@ class Calls:
             self._looked = now
             self._looking = asyncio.create_task(life.look_for_helpers())
         return result
+
+    def _left(self, life: Life) -> None:
+        """A call of this life is over."""
+        self._under_way[id(life)] -= 1
+        if not self._under_way[id(life)]:
+            del self._under_way[id(life)]
+            self._finished.set()
+
+    async def idle(self, life: Life) -> None:
+        """Wait until no call of this life is under way."""
+        while id(life) in self._under_way:
+            self._finished.clear()
+            await self._finished.wait()
 
     def _judge(self, fault: CallFault) -> None:
         if fault.kind == "login":

@@ -62,6 +62,11 @@ class Status:
         self.phase, self.reason = phase, reason
         self._tell()
 
+    def renewed(self, pid: int) -> None:
+        """Another process answers from now on, in the same phase; told with what is entered next."""
+        self._since = self._clock.time()
+        self.pid = pid
+
     def counted(self) -> None:
         """A counter changed: tell soon."""
         if self._timer is None:

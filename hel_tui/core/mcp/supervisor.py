@@ -26,6 +26,7 @@ from hel_tui.core.mcp.patience import Backoff
 from hel_tui.core.mcp.remote import RemoteLife
 from hel_tui.core.mcp.reports import Reports
 from hel_tui.core.mcp.shelf import Shelf
+from hel_tui.core.mcp.staging import Renewed, Stage, gated
 from hel_tui.core.mcp.starting import watch_start
 from hel_tui.core.mcp.status import Status
 from hel_tui.core.mcp.stores import Stores
@@ -38,6 +39,11 @@ from hel_tui.core.vocabulary import Json, ProgressFn
 if TYPE_CHECKING:
     from hel_tui.core.mcp.connection import Connection, ConnectionHooks
     from hel_tui.core.mcp.handshake import Hello
+
+RENEWAL = "author mode"
+"""Why a list changed, where a save led to it."""
+LEAVING = 10.0
+"""Seconds calls that run on a replaced generation may still take."""
 
 
 class Supervisor:
@@ -80,6 +86,17 @@ class Supervisor:
         """True when its address could not be reached for too long."""
         self._ready_at: float | None = None
         self._starts = 0
+        self._run: asyncio.Task[ServerFault] | None = None
+        """What lives now, to its end."""
+        self._replaced = asyncio.Event()
+        """Set when another life took the place of the one that lived."""
+        self._leaving: list[Life] = []
+        """Lives that were replaced and finish their calls."""
+        self._stage: Stage | None = None
+        self._renewal: asyncio.Future[Renewed] | None = None
+        """Waits for what the next start comes to."""
+        self._awaited: asyncio.Future[Renewed] | None = None
+        """The same of the start that is under way."""
         self._watching: asyncio.Task[None] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._task: asyncio.Task[None] | None = None
@@ -129,6 +146,7 @@ class Supervisor:
         self.is_switched_off = True
         self._calls.close()
         self._end_life()
+        self._came_to(Renewed(refused="it was switched off"))
         self._rest()
         self._wake.set()
 
@@ -136,6 +154,7 @@ class Supervisor:
         """End it for good."""
         self._closing.set()
         self._end_life()
+        self._came_to(Renewed(refused="hel is closing"))
         self._wake.set()
         if self._task is not None:
             await asyncio.shield(self._task)
@@ -149,8 +168,33 @@ class Supervisor:
 
     def kill(self) -> None:
         """End its processes at once."""
-        if (life := self._life) is not None:
-            life.kill()
+        for life in (self._life, *self._leaving, self._stage):
+            if life is not None:
+                life.kill()
+
+    async def renew(self) -> Renewed:
+        """Start a new generation; it takes the place of the one that answers as soon as it is ready.
+
+        Where none answers it is simply started. At most one call at a time; cancelling it ends what was
+        started and is not ready yet.
+        """
+        if self._closing.is_set() or self._is_retired or self.is_switched_off or not self.entry.enabled:
+            return Renewed(refused="it is switched off")
+        if self._ready_at is None or not self._is_live():
+            awaited: asyncio.Future[Renewed] = asyncio.get_running_loop().create_future()
+            self._renewal = awaited
+            self._reports.cause = RENEWAL
+            self.restart()
+            return await awaited
+        stage = self._stage = Stage(self._new_life, self._take_over, self.entry.startup_timeout)
+        try:
+            fault = await stage.run()
+        finally:
+            self._stage = None
+        if fault is None:
+            return Renewed()
+        failure = self._reports.failed(stage.life.failure(fault), fault.sentence)
+        return Renewed(failure, still_up=self._is_live())
 
     async def through(self, work: Callable[[Connection], Awaitable[Answer]]) -> Answer:
         """Do something with its connection. Raises CallFault with a sentence when it has none."""
@@ -170,7 +214,7 @@ class Supervisor:
     @property
     def is_alive(self) -> bool:
         """True while a process of it may run."""
-        return self._life is not None
+        return self._life is not None or bool(self._leaving)
 
     def _end_life(self, why: str = "") -> None:
         if self._life is not None:
@@ -198,10 +242,12 @@ class Supervisor:
             if self._closing.is_set():
                 break
             if self._wake.is_set():  # restarted or switched off meanwhile
+                self._came_to(Renewed(refused="it was restarted or switched off"), self._awaited)
                 if not self._due:
                     self._rest()
                 continue
             await self._after(fault)
+            self._came_to(Renewed(self.failure), self._awaited)
         self._forget()
         self.status.enter("stopped")
 
@@ -220,10 +266,31 @@ class Supervisor:
         self.status.restarts = self._starts - 1
         again = self._backoff.attempt > 0 or self.status.phase == "restarting"
         self.status.enter("restarting" if again else "starting", self.status.reason if again else "")
+        self._reports.begin()
+        self._awaited, self._renewal = self._renewal, None
+        life = self._life = self._new_life(self._ready)
+        self._run = asyncio.create_task(life.run(), name=f"mcp-life-{self.entry.name}")
+        self._watching = asyncio.create_task(watch_start(life, self.entry.startup_timeout, self._slow))
+        try:
+            fault = await self._to_the_end()
+        finally:
+            self._watching.cancel()
+            self._calls.close()
+            life, self._life = self._life or life, None
+            self.status.pid = 0
+        self._backoff.lived(self._seconds_ready())
+        self.failure = life.failure(fault)
+        return fault
+
+    def _new_life(self, on_ready: Callable[[Hello, Listing], None]) -> Life:
+        """A life of this server. Nothing it tells counts while another has its place, but for `on_ready`."""
         tell = self._reports
-        tell.begin()
+
+        def connection_hooks() -> ConnectionHooks:
+            return replace(self._connection_hooks(), on_ready=on_ready)
+
         hooks = LifeHooks(
-            self._connection_hooks,
+            connection_hooks,
             self._started,
             self._lost,
             self._limits,
@@ -232,18 +299,54 @@ class Supervisor:
             trace=Trace(self.stores.frames, self.stores.figures, self.stores.frames.begin()),
         )
         kind = LocalLife if self.entry.transport == "stdio" else RemoteLife
-        life = self._life = kind(self.entry, self._ground, self.log, hooks)
-        self._watching = asyncio.create_task(watch_start(life, self.entry.startup_timeout, self._slow))
-        try:
-            fault = await life.run()
-        finally:
-            self._watching.cancel()
-            self._calls.close()
-            self._life = None
-            self.status.pid = 0
-        self._backoff.lived(self._seconds_ready())
-        self.failure = life.failure(fault)
-        return fault
+        life = kind(self.entry, self._ground, self.log, gated(hooks, lambda: self._life is life))
+        return life
+
+    async def _to_the_end(self) -> ServerFault:
+        """Wait for the end of the life that lives, whichever that is by then."""
+        while (run := self._run) is not None:
+            self._replaced.clear()
+            replaced = asyncio.create_task(self._replaced.wait())
+            await asyncio.wait({run, replaced}, return_when=asyncio.FIRST_COMPLETED)
+            replaced.cancel()
+            if self._run is run:
+                return run.result()
+        raise AssertionError
+
+    def _take_over(self, life: Life, run: asyncio.Task[ServerFault], hello: Hello, listing: Listing) -> None:
+        """A new generation is ready: calls go to it from now on, and the one before ends in order."""
+        old, old_run = self._life, self._run
+        if old is None or old_run is None or self._closing.is_set():
+            life.give_up()
+            self._background(life.stop())
+            return
+        self._life, self._run = life, run
+        self._leaving.append(old)
+        self._background(self._let_go(old, old_run))
+        self._replaced.set()
+        self._starts += 1
+        self.status.restarts = self._starts - 1
+        self.status.renewed(life.pid)
+        self._reports.begin()
+        self._reports.cause = RENEWAL
+        self._ready(hello, listing)
+
+    async def _let_go(self, life: Life, run: asyncio.Task[ServerFault]) -> None:
+        """End a life that was replaced, once its calls are over."""
+        idle = asyncio.create_task(self._calls.idle(life))
+        closing = asyncio.create_task(self._closing.wait())
+        await asyncio.wait({idle, closing, run}, timeout=LEAVING, return_when=asyncio.FIRST_COMPLETED)
+        idle.cancel()
+        closing.cancel()
+        await life.stop()
+        await asyncio.wait({run})
+        self._leaving = [one for one in self._leaving if one is not life]
+
+    def _came_to(self, what: Renewed, *waiting: asyncio.Future[Renewed] | None) -> None:
+        """Tell who waits for a start, this one or (none given) any."""
+        for one in waiting or (self._awaited, self._renewal):
+            if one is not None and not one.done():
+                one.set_result(what)
 
     def _seconds_ready(self) -> float:
         """How long the last connection was ready; 0 if it never was."""
@@ -337,6 +440,7 @@ class Supervisor:
             self._watching.cancel()
         self._ready_at = self._ground.clock.monotonic()
         self._calls.open(life)
+        self._came_to(Renewed(), self._awaited)
         self._background(life.remember(hello))
         self.failure = None
         # the entry its life began with: another may have been adopted for the next start

@@ -1,0 +1,119 @@
+"""The next generation of a server, started while the one before still answers.
+
+It is a life of its own, whose news are dropped until it is ready; at that moment its owner takes it over, at
+once. Not here: what becomes of the one before (supervisor), what makes a renewal due (session).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+from hel_tui.core.mcp.faults import ServerFault
+from hel_tui.core.mcp.life import Life, LifeHooks
+from hel_tui.core.mcp.starting import watch_start
+from hel_tui.core.protocol import ServerFailure
+
+if TYPE_CHECKING:
+    from hel_tui.core.mcp.connection import ConnectionHooks
+    from hel_tui.core.mcp.handshake import Hello
+    from hel_tui.core.mcp.listing import Listing
+
+
+@dataclass(frozen=True, slots=True)
+class Renewed:
+    """What came of a renewal."""
+
+    failure: ServerFailure | None = None
+    """Why the new generation did not come up; None when it did."""
+    still_up: bool = False
+    """The one before goes on answering."""
+    refused: str = ""
+    """Why nothing was started, as a phrase; empty when something was."""
+
+
+def only_while(is_open: Callable[[], bool], tell: Callable[..., None]) -> Callable[..., None]:
+    """`tell`, heard only while `is_open` says so."""
+
+    def told(*args: Any) -> None:
+        if is_open():
+            tell(*args)
+
+    return told
+
+
+def gated(hooks: LifeHooks, is_open: Callable[[], bool]) -> LifeHooks:
+    """The same hooks, heard only while `is_open` says so; `connection` ones too, but for `on_ready`."""
+
+    def connection() -> ConnectionHooks:
+        from hel_tui.core.mcp.connection import ConnectionHooks
+
+        inner = hooks.connection()
+        told: dict[str, Any] = {
+            one.name: only_while(is_open, getattr(inner, one.name)) for one in fields(ConnectionHooks)
+        }
+        return ConnectionHooks(**{**told, "on_ready": inner.on_ready})
+
+    return LifeHooks(
+        connection,
+        only_while(is_open, hooks.on_started),
+        only_while(is_open, hooks.on_lost),
+        hooks.limits,
+        on_noise=only_while(is_open, hooks.on_noise),
+        on_latency=only_while(is_open, hooks.on_latency),
+        trace=hooks.trace,
+    )
+
+
+class Stage:
+    """One candidate on its way. `run` once."""
+
+    def __init__(
+        self,
+        make: Callable[[Callable[[Hello, Listing], None]], Life],
+        take_over: Callable[[Life, asyncio.Task[ServerFault], Hello, Listing], None],
+        limit: float,
+    ) -> None:
+        """`make` builds the life, which tells the function given to it when it is ready. `limit`: seconds
+        without a sign of life after which a start is given up.
+        """
+        self._take_over = take_over
+        self._limit = limit
+        self._is_taken = asyncio.Event()
+        self.life = make(self._ready)
+        self._task: asyncio.Task[ServerFault] | None = None
+
+    async def run(self) -> ServerFault | None:
+        """Start it; None once it was taken over, else why it did not come up. Cancelling ends it."""
+        task = self._task = asyncio.create_task(self.life.run(), name=f"mcp-next-{self.life.entry.name}")
+        watching = asyncio.create_task(watch_start(self.life, self._limit, lambda _reason: None))
+        taken = asyncio.create_task(self._is_taken.wait())
+        try:
+            await asyncio.wait({task, taken}, return_when=asyncio.FIRST_COMPLETED)
+            return None if self._is_taken.is_set() else task.result()
+        except asyncio.CancelledError:
+            await self._end(task)
+            raise
+        finally:
+            watching.cancel()
+            taken.cancel()
+
+    def kill(self) -> None:
+        """End its processes at once; safe from any thread."""
+        self.life.kill()
+
+    async def _end(self, task: asyncio.Task[ServerFault]) -> None:
+        """It is not wanted any more. Nothing was asked of it yet: it gets no time to say goodbye."""
+        if self._is_taken.is_set():
+            return
+        self.life.give_up()
+        self.life.kill()
+        await asyncio.wait({task})
+
+    def _ready(self, hello: Hello, listing: Listing) -> None:
+        if self._task is None or not self.life.is_wanted:
+            return
+        self._take_over(self.life, self._task, hello, listing)
+        self._is_taken.set()

@@ -1,0 +1,190 @@
+"""A new generation of a server beside the one that answers: swapped when ready, never before."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hel_tui.core.protocol import ListChanged, ServerFailed
+from tests.core.mcp.conftest import SERVERS, runs, until
+
+PROGRAM = """
+import sys, time, threading
+sys.path.insert(0, {servers!r})
+from stdio_server import Server, text, tool
+
+class Mine(Server):
+    tools = [{tools}]
+
+    def begin(self):
+        {begin}
+
+    def call(self, identity, name, arguments, params):
+        if name == "wait":
+            threading.Thread(target=lambda: (open({gate!r}).read(), self.answer(identity, text("late"))), daemon=True).start()
+        else:
+            self.answer(identity, text({says!r} + ":" + arguments.get("text", "")))
+
+Mine().run()
+"""
+
+
+class Author:
+    """Writes the program of one server, over and over."""
+
+    def __init__(self, bench: Any, folder: Path) -> None:
+        self.bench = bench
+        self.file = folder / "server.py"
+        self.gate = folder / "gate"
+        self.entry = bench.entry("x:y", command=sys.executable, args=("-S", "-E", str(self.file)))
+
+    def write(self, says: str, tools: str = 'tool("echo"), tool("wait")', begin: str = "pass") -> None:
+        self.file.write_text(
+            PROGRAM.format(servers=str(SERVERS), says=says, tools=tools, begin=begin, gate=str(self.gate))
+        )
+
+    async def start(self) -> None:
+        self.bench.host.start([self.entry])
+        await self.bench.host.settled()
+
+    async def renew(self) -> Any:
+        return await self.bench.host.server("fix").renew()
+
+    async def said(self) -> str | None:
+        return (await self.bench.call(text="hi")).full
+
+
+@pytest.fixture
+def author(bench: Any, tmp_path: Path) -> Author:
+    return Author(bench, tmp_path)
+
+
+async def test_calls_go_to_the_new_one_at_once_and_the_old_process_ends(author: Author, bench: Any) -> None:
+    author.write("one")
+    await author.start()
+    old = bench.status().pid
+    assert await author.said() == "one:hi"
+    author.write("two", tools='tool("echo"), tool("more")')
+    renewed = await author.renew()
+    assert (renewed.failure, renewed.refused) == (None, "")
+    assert await author.said() == "two:hi"
+    assert bench.tool("more")
+    changes = [one for one in bench.events if isinstance(one, ListChanged)]
+    assert [(one.added, one.removed, one.changed) for one in changes] == [(1, 1, 0)]
+    status = bench.status()
+    assert status.phase == "ready"
+    assert status.pid != old
+    await until(lambda: not runs(old), "the end of the old process")
+    assert bench.phases() == ["starting", "ready"]
+    assert bench.status().pid == status.pid
+
+
+async def test_a_broken_one_leaves_the_old_one_callable_and_the_next_save_tries_again(
+    author: Author, bench: Any
+) -> None:
+    author.write("one")
+    await author.start()
+    old = bench.status().pid
+    author.write("two", begin='raise SystemExit("syntax of my own")')
+    renewed = await author.renew()
+    assert renewed.still_up
+    assert "ended" in renewed.failure.sentence
+    assert "syntax of my own" in "\n".join(renewed.failure.stderr)
+    assert [one.number for one in bench.events if isinstance(one, ServerFailed)] == [renewed.failure.number]
+    assert await author.said() == "one:hi"
+    assert (bench.status().phase, bench.status().pid) == ("ready", old)
+    author.write("three")
+    assert (await author.renew()).failure is None
+    assert await author.said() == "three:hi"
+
+
+async def test_a_running_call_is_finished_by_the_old_one(author: Author, bench: Any) -> None:
+    import os
+
+    os.mkfifo(author.gate)
+    author.write("one")
+    await author.start()
+    old = bench.status().pid
+    waiting = asyncio.create_task(bench.call("wait"))
+    await until(lambda: bench.methods().count("tools/call") == 1)
+    author.write("two")
+    assert (await author.renew()).failure is None
+    assert await author.said() == "two:hi"
+    assert runs(old)
+    author.gate.write_text("now")
+    assert (await waiting).full == "late"
+    await until(lambda: not runs(old), "the end of the old process")
+
+
+async def test_a_candidate_that_is_not_wanted_any_more_is_ended(
+    author: Author, bench: Any, tmp_path: Path
+) -> None:
+    author.write("one")
+    await author.start()
+    author.write("hangs", begin=f"open({str(tmp_path / 'there')!r}, 'w').close(); time.sleep(999)")
+    first = asyncio.create_task(author.renew())
+    await until((tmp_path / "there").exists)
+    first.cancel()
+    await asyncio.gather(first, return_exceptions=True)
+    supervisor = bench.host.server("fix")
+    assert supervisor.is_alive
+    author.write("two")
+    assert (await author.renew()).failure is None
+    assert await author.said() == "two:hi"
+
+
+async def test_a_server_that_did_not_start_is_started(author: Author, bench: Any) -> None:
+    author.write("one", begin="raise SystemExit(3)")
+    await author.start()
+    assert bench.status().phase == "failed"
+    failed = await author.renew()
+    assert "exit 3" in failed.failure.exit
+    assert failed.failure.number
+    assert not failed.still_up
+    author.write("two")
+    assert (await author.renew()).failure is None
+    assert bench.status().phase == "ready"
+    assert await author.said() == "two:hi"
+
+
+async def test_one_that_is_switched_off_stays_off(author: Author, bench: Any) -> None:
+    author.write("one")
+    await author.start()
+    bench.host.switch("fix", False)
+    assert "switched off" in (await author.renew()).refused
+    assert bench.status().phase == "off"
+
+
+async def test_the_new_one_that_dies_later_is_brought_back_like_any_other(author: Author, bench: Any) -> None:
+    import os
+    import signal
+
+    author.write("one")
+    await author.start()
+    author.write("two")
+    await author.renew()
+    pid = bench.status().pid
+    os.kill(pid, signal.SIGKILL)
+    await until(lambda: bench.status().phase == "ready" and bench.status().pid not in (0, pid))
+    assert await author.said() == "two:hi"
+
+
+async def test_nothing_is_left_when_hel_closes_in_the_middle(author: Author, bench: Any) -> None:
+    import os
+
+    os.mkfifo(author.gate)
+    author.write("one")
+    await author.start()
+    old = bench.status().pid
+    waiting = asyncio.create_task(bench.call("wait"))
+    await until(lambda: bench.methods().count("tools/call") == 1)
+    author.write("two")
+    await author.renew()
+    new = bench.status().pid
+    await bench.host.aclose()
+    assert not runs(old) and not runs(new)
+    assert (await waiting).failed
