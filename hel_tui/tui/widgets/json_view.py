@@ -1,15 +1,15 @@
 """JSON as a tree that folds: members, long strings as the lines they say, a search, values and paths to copy.
 
 Only the rows that are seen are drawn; a body of a megabyte is read in slices, its beginning is there at once.
-Not here: reading JSON (text/json_tree), the line to type a search into (json_view_pane).
+Not here: reading JSON (text/json_tree), what is folded (json_view_folds), the line to type a search into
+(json_view_pane).
 """
 
 from __future__ import annotations
 
 import json
 import re
-from array import array
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from typing import ClassVar
 
 from rich.segment import Segment
@@ -23,17 +23,16 @@ from textual.strip import Strip
 from hel_tui.tui import keymap
 from hel_tui.tui.safe import clean
 from hel_tui.tui.strings import t
-from hel_tui.tui.text.json_tree import JsonTree, Kind
+from hel_tui.tui.text.json_tree import Kind
 from hel_tui.tui.widgets.components import component_style
-from hel_tui.tui.widgets.json_view_rows import LONG, head_of, string_rows
+from hel_tui.tui.widgets.json_view_folds import Folds
+from hel_tui.tui.widgets.json_view_rows import LONG, head_of
 from hel_tui.tui.widgets.lines import Line, LineView, Part
 from hel_tui.tui.widgets.log_layout import Wanted, emphasised, fitted
 
 FIRST_SLICE, SLICE = 0.02, 0.012
 """Seconds of reading when a text is shown, and in each frame after."""
 MOST_MATCHES = 10_000
-OPEN_TEXT = 20_000
-"""Characters of text that is no JSON which are shown wrapped at once."""
 _GROUNDED = frozenset({"found", "found-here"})
 
 
@@ -72,7 +71,7 @@ class JsonView(LineView, can_focus=True):
 
     def __init__(self, text: str = "", *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self.source = JsonTree("")
+        self.folds = Folds("", 0)
         self.cursor = 0
         """The line of the view the cursor is in."""
         self.empty = ""
@@ -83,14 +82,6 @@ class JsonView(LineView, can_focus=True):
         """The number of the match stood at, -1 for none."""
         self._sought: Wanted | None = None
         self._search_text = ""
-        self._visible = array("q")
-        """The tree's row in each line; one that takes several lines stands there as often."""
-        self._taken = 0
-        """How many rows of the tree were looked at for `_visible`."""
-        self._folded: set[int] = set()
-        self._tall: dict[int, list[str]] = {}
-        """Lines of the strings that are open."""
-        self._width = 0
         self._pending = text
 
     def on_mount(self) -> None:
@@ -101,139 +92,70 @@ class JsonView(LineView, can_focus=True):
 
     @property
     def text(self) -> str:
-        return self.source.text
-
-    def show(self, text: str) -> None:
-        """Show another text, from its top, all open. Foreign text."""
-        self._pending = ""
-        self.source = JsonTree(text)
-        self._visible, self._taken = array("q"), 0
-        self._folded, self._tall = set(), {}
-        self.cursor = 0
-        self.matches, self.match = [], -1
-        self._read(FIRST_SLICE)
-        if self._search_text:
-            self.search(self._search_text, go=False)
-        self.scroll_home(animate=False, immediate=True, force=True)
-        self.refresh()
-
-    def poll(self) -> bool:
-        """Once a frame: read on. Say whether there was something to read."""
-        if self.source.done:
-            return False
-        self._read(SLICE)
-        if self._search_text:
-            self.search(self._search_text, go=False)
-        self.refresh()
-        return True
-
-    def _read(self, seconds: float) -> None:
-        tree = self.source
-        tree.read(seconds)
-        self._visible.extend(range(self._taken, len(tree)))  # while it is read nothing is folded
-        self._taken = len(tree)
-        if tree.done and tree.broken_at >= 0 and len(tree.text) - tree.broken_at <= OPEN_TEXT:
-            for row in range(tree.row_at(tree.broken_at), len(tree)):
-                if tree.kind(row) is Kind.TEXT:
-                    self._open_tall(row)
-        self.set_height(len(self._visible))
-
-    # -------------------------------------------------------------- folding
-
-    def _index(self, row: int) -> int:
-        """The first line of a row that is shown, or of the next that is."""
-        return bisect_left(self._visible, row)
+        return self.folds.tree.text
 
     @property
     def row(self) -> int:
         """The tree's row under the cursor, -1 for none."""
-        return self._visible[self.cursor] if self.cursor < len(self._visible) else -1
+        return self.folds[self.cursor] if self.cursor < len(self.folds) else -1
 
-    def _fold(self, row: int) -> None:
-        """Hide what is in a container; one that is not read whole stays open."""
-        mate = self.source.mates[row]
-        if not self.source.done or mate < 0 or row in self._folded:
-            return
-        self._folded.add(row)
-        del self._visible[bisect_right(self._visible, row) : bisect_right(self._visible, mate)]
+    def show(self, text: str) -> None:
+        """Show another text, from its top, all open. Foreign text."""
+        self._pending = ""
+        self.folds = Folds(text, self.columns)
+        self.cursor = 0
+        self.matches, self.match = [], -1
+        self._read(FIRST_SLICE)
+        self.scroll_home(animate=False, immediate=True, force=True)
 
-    def _unfold(self, row: int) -> None:
-        if row not in self._folded:
-            return
-        self._folded.discard(row)
-        at = bisect_right(self._visible, row)
-        self._visible[at:at] = self._inside(row + 1, self.source.mates[row] + 1)
+    def poll(self) -> bool:
+        """Once a frame: read on. Say whether there was something to read."""
+        if self.folds.tree.done:
+            return False
+        self._read(SLICE)
+        return True
 
-    def _inside(self, start: int, stop: int) -> array[int]:
-        """The rows start..stop-1 that are not folded away, each as often as it has lines."""
-        shown: array[int] = array("q")
-        row = start
-        special = sorted(one for one in {*self._folded, *self._tall} if start <= one < stop)
-        for one in special:
-            if one < row:
-                continue
-            shown.extend(range(row, one))
-            shown.extend([one] * len(self._tall.get(one, " ")))
-            row = self.source.mates[one] + 1 if one in self._folded else one + 1
-        shown.extend(range(row, stop))
-        return shown
-
-    def _open_tall(self, row: int) -> None:
-        """Show a string or a line of text as the lines it says."""
-        rows = string_rows(self.source, row, max(self.columns, 2))
-        if len(rows) < 2 or row in self._tall:
-            return
-        self._tall[row] = rows
-        at = self._index(row)
-        if at < len(self._visible) and self._visible[at] == row:
-            self._visible[at : at + 1] = array("q", [row] * len(rows))
-
-    def _close_tall(self, row: int) -> None:
-        if self._tall.pop(row, None) is None:
-            return
-        at, stop = self._index(row), bisect_right(self._visible, row)
-        self._visible[at:stop] = array("q", [row])
+    def _read(self, seconds: float) -> None:
+        self.folds.read(seconds)
+        self.set_height(len(self.folds))
+        if self._search_text:
+            self.search(self._search_text, go=False)
+        self.refresh()
 
     def _changed(self, row: int) -> None:
         """Lines came or went: keep the cursor on `row` and in view."""
-        self.set_height(len(self._visible))
-        self._go_to(min(self._index(row), max(len(self._visible) - 1, 0)))
+        self.set_height(len(self.folds))
+        self._go_to(self.folds.line(row))
 
     def on_resize(self) -> None:
-        """Lines of open strings are as long as the view is wide."""
-        if self._width == self.columns:
-            return
-        self._width = self.columns
-        row = self.row
-        for one in list(self._tall):
-            self._close_tall(one)
-            self._open_tall(one)
-        if self._visible:
-            self._changed(max(row, 0))
+        if self.folds.width != self.columns:
+            row = max(self.row, 0)
+            self.folds.resize(self.columns)
+            self._changed(row)
 
     # --------------------------------------------------------------- drawing
 
     def line_at(self, y: int) -> Line:
-        if y >= len(self._visible):
+        folds = self.folds
+        if y >= len(folds):
             return [(f" {clean(self.empty, newlines=False)}", "muted")] if y == 0 and self.empty else ()
-        row = self._visible[y]
-        part = y - self._index(row)
-        if (rows := self._tall.get(row)) is not None:
-            line = self._tall_line(row, rows, part)
+        row = folds[y]
+        if (rows := folds.tall.get(row)) is not None:
+            line = self._tall_line(row, rows, y - folds.line(row))
         else:
-            line = head_of(self.source, row, self.columns, row in self._folded)
+            line = head_of(folds.tree, row, self.columns, folds.is_folded(row))
         if self._sought is not None:
-            here = 0 <= self.match < len(self.matches) and self.source.row_at(self.matches[self.match]) == row
+            here = self.match >= 0 and folds.tree.row_at(self.matches[self.match]) == row
             line = emphasised(line, self._sought, "found-here" if here else "found")
         return fitted(line, self.columns)
 
     def _tall_line(self, row: int, rows: list[str], part: int) -> list[Part]:
         """A line of a string that is open: the first with its key."""
-        line = head_of(self.source, row, self.columns, False, rows[part])
+        tree = self.folds.tree
+        line = head_of(tree, row, self.columns, False, rows[part])
         if part == 0:
             return line
-        style = "ok" if self.source.kind(row) is Kind.STRING else ""
-        return [line[0], ("┊ ", "frame"), (rows[part], style)]
+        return [line[0], ("┊ ", "frame"), (rows[part], "ok" if tree.kind(row) is Kind.STRING else "")]
 
     def style_of(self, name: str) -> Style:
         if name in _GROUNDED and name not in self._styles_of:
@@ -242,7 +164,7 @@ class JsonView(LineView, can_focus=True):
 
     def render_line(self, y: int) -> Strip:
         strip = super().render_line(y)
-        if y + self.scroll_offset.y == self.cursor and self.has_focus and self._visible:
+        if y + self.scroll_offset.y == self.cursor and self.has_focus and self.folds:
             cursor = self.style_of("cursor")
             return Strip([Segment(text, (style or cursor) + cursor) for text, style, _ in strip])
         return strip
@@ -251,9 +173,9 @@ class JsonView(LineView, can_focus=True):
 
     def _go_to(self, line: int) -> None:
         """Put the cursor on a line and bring it into view."""
-        if not self._visible:
+        if not self.folds:
             return
-        self.cursor = min(max(line, 0), len(self._visible) - 1)
+        self.cursor = min(max(line, 0), len(self.folds) - 1)
         top, height = self.scroll_offset.y, max(self.size.height, 1)
         if not top <= self.cursor < top + height:
             goal = self.cursor if self.cursor < top else self.cursor - height + 1
@@ -270,31 +192,19 @@ class JsonView(LineView, can_focus=True):
         self._go_to(0)
 
     def action_last(self) -> None:
-        self._go_to(len(self._visible) - 1)
+        self._go_to(len(self.folds) - 1)
 
     def action_fold(self) -> None:
         """Fold or open what the cursor is on; on a bracket, what it closes."""
-        row = self.row
-        if row < 0:
-            return
-        if self.source.kind(row) is Kind.CLOSE:
-            row = self.source.mates[row]
-        if self.source.is_container(row):
-            (self._unfold if row in self._folded else self._fold)(row)
-        elif row in self._tall:
-            self._close_tall(row)
-        else:
-            self._open_tall(row)
-        self._changed(row)
+        if self.row >= 0:
+            self._changed(self.folds.toggle(self.row))
 
     def action_open(self) -> None:
         """Open what is folded; what is open, go into."""
-        row = self.row
-        if row < 0:
-            return
-        if row in self._folded or (not self.source.is_container(row) and row not in self._tall):
+        row, before = self.row, len(self.folds)
+        if row >= 0 and not self.folds.is_open(row):
             self.action_fold()
-        else:
+        if row >= 0 and len(self.folds) == before:
             self.action_move(1)
 
     def action_close(self) -> None:
@@ -302,41 +212,31 @@ class JsonView(LineView, can_focus=True):
         row = self.row
         if row < 0:
             return
-        if (self.source.is_container(row) and row not in self._folded) or row in self._tall:
+        if self.folds.is_open(row):
             self.action_fold()
-        elif (parent := self.source.parent(row)) >= 0:
-            self._go_to(self._index(parent))
+        elif (parent := self.folds.tree.parent(row)) >= 0:
+            self._go_to(self.folds.line(parent))
 
     def action_fold_all(self) -> None:
         """Fold all but the outermost."""
-        if not self.source.done or self.row < 0:
-            return
-        row = self.row
-        self._tall.clear()
-        self._folded = {
-            one
-            for one in range(len(self.source))
-            if self.source.depths[one] > 0 and self.source.is_container(one)
-        }
-        self._visible = self._inside(0, len(self.source))
-        while self._index(row) >= len(self._visible) or self._visible[self._index(row)] != row:
-            row = max(self.source.parent(row), 0)
-        self._changed(row)
+        if self.row >= 0:
+            row = self.row
+            self.folds.fold_all()
+            self._changed(self.folds.shown_above(row))
 
     def action_open_all(self) -> None:
         """Open all containers."""
         row = max(self.row, 0)
-        self._folded.clear()
-        self._visible = self._inside(0, self._taken)
+        self.folds.open_all()
         self._changed(row)
 
     def action_copy(self) -> None:
         if self.row >= 0:
-            self.post_message(self.CopyRequested(clean(self.source.value(self.row)), t("copied.value")))
+            self.post_message(self.CopyRequested(clean(self.folds.tree.value(self.row)), t("copied.value")))
 
     def action_path(self) -> None:
         if self.row >= 0:
-            path = clean(self.source.path(self.row), newlines=False)
+            path = clean(self.folds.tree.path(self.row), newlines=False)
             self.post_message(self.CopyRequested(path, t("copied.path", path=path[:80])))
 
     def action_whole(self) -> None:
@@ -347,10 +247,10 @@ class JsonView(LineView, can_focus=True):
     def on_click(self, event: events.Click) -> None:
         """A click goes there; on the sign before a container, or a second one, folds."""
         line = event.y + self.scroll_offset.y
-        if line >= len(self._visible):
+        if line >= len(self.folds):
             return
         self._go_to(line)
-        drawn = head_of(self.source, self.row, self.columns, self.row in self._folded)
+        drawn = head_of(self.folds.tree, self.row, self.columns, self.folds.is_folded(self.row))
         if event.chain > 1 or event.x < len(drawn[0][0]) + 2:
             self.action_fold()
 
@@ -377,22 +277,15 @@ class JsonView(LineView, can_focus=True):
                 break
         self.match = -1
         if go and self.matches:
-            place = self.source.places[self.row] if self.row >= 0 else 0
+            place = self.folds.tree.places[self.row] if self.row >= 0 else 0
             self._go_to_match(bisect_left(self.matches, place) % len(self.matches))
         self.refresh()
         return len(self.matches)
 
     def _go_to_match(self, number: int) -> None:
         self.match = number
-        row = self.source.row_at(self.matches[number])
-        above = self.source.parent(row)
-        folded: list[int] = []
-        while above >= 0:
-            if above in self._folded:
-                folded.append(above)
-            above = self.source.parent(above)
-        for one in reversed(folded):
-            self._unfold(one)
+        row = self.folds.tree.row_at(self.matches[number])
+        self.folds.reveal(row)
         self._changed(row)
 
     def action_match(self, step: int) -> None:
@@ -406,8 +299,8 @@ class JsonView(LineView, can_focus=True):
     def facts(self) -> list[Part]:
         """How much is read, and where the search stands."""
         facts: list[Part] = []
-        if not self.source.done:
-            facts.append((t("json.reading", percent=int(self.source.progress * 100)), "accent"))
+        if not self.folds.tree.done:
+            facts.append((t("json.reading", percent=int(self.folds.tree.progress * 100)), "accent"))
         if self._search_text:
             found = t("json.count", at=self.match + 1, n=f"{len(self.matches):,}")
             facts.append((found if self.matches else t("json.no_match"), "accent"))

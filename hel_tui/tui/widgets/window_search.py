@@ -20,17 +20,18 @@ class Seeker:
         self._step = step
         at = min(max(at, first - 1), end)
         if step > 0:
-            self._ranges = [(at + 1, end), (first, at + 1)]
+            ahead, around = (at + 1, end), (first, at + 1)
         else:
-            self._ranges = [(first, at), (at, end)]
-        self._ranges = [(start, stop) for start, stop in self._ranges if start < stop]
+            ahead, around = (first, at), (at, end)
+        self._around = around
+        self._ranges = [(start, stop) for start, stop in (ahead, around) if start < stop]
         self._whole = sum(stop - start for start, stop in self._ranges)
-        self._legs = len(self._ranges)
 
     @property
     def is_around(self) -> bool:
         """Whether it has passed an end of the window."""
-        return self._legs == 2 and len(self._ranges) < 2
+        start, stop = self._around
+        return bool(self._ranges) and start <= self._ranges[0][0] and self._ranges[0][1] <= stop
 
     @property
     def progress(self) -> float:

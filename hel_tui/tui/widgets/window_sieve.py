@@ -47,8 +47,9 @@ class Sieve:
         self._matches = matches
         self._old = array("q")  # found on the way back: the largest number first
         self._new = array("q")  # came since
-        # The newest line may be one that still grows: it is looked at again with every step.
+        # The newest line may be one that still grows: it is looked at again.
         self._low = self._high = max(end - 1, first)
+        self._grows = False
         self._first = first
         self._chunks = Chunks(clock)
 
@@ -98,9 +99,10 @@ class Sieve:
             self._new.extend(self._matches(self._high, stop))
             self._high = stop
             self._chunks.learn(clock() - began)
-            if clock() >= until:
+            if clock() >= until and self._high < end:
                 return moved
-        while self._low > first:
+        self._grows = True
+        while self._low > first:  # once at least: the newest line alone may take all the time
             began = clock()
             start = max(self._low - self._chunks.size, first)
             found = self._matches(start, self._low)
@@ -114,10 +116,11 @@ class Sieve:
 
     def _look_again(self) -> None:
         """Forget what was found about the newest number."""
-        if self._high > max(self._low, self._first):
+        if self._grows and self._high > max(self._low, self._first):
             self._high -= 1
             if self._new and self._new[-1] == self._high:
                 self._new.pop()
+        self._grows = False
 
     def _let_go(self, first: int) -> int:
         """Forget numbers below `first`; return how many."""

@@ -7,7 +7,6 @@ Mount it, `show` a trace, call `poll` once a frame; what it wants comes as messa
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import PurePath
 from typing import ClassVar, Literal
 
@@ -15,21 +14,19 @@ from textual import on
 from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Vertical
 from textual.message import Message
 
 from hel_tui.core import protocol as p
 from hel_tui.tui import keymap
-from hel_tui.tui.safe import clean, one_line
+from hel_tui.tui.safe import clean
 from hel_tui.tui.strings import t
 from hel_tui.tui.text.cards import call_command
 from hel_tui.tui.widgets.json_view import JsonView
-from hel_tui.tui.widgets.lines import Part
-from hel_tui.tui.widgets.rows import Row, RowList
-from hel_tui.tui.widgets.window_line import AskLine, FactLine, KeyLine
+from hel_tui.tui.widgets.window_line import FactLine, KeyLine
 from hel_tui.tui.widgets.window_view import WindowView
 from hel_tui.tui.widgets.wire import WireView
 from hel_tui.tui.widgets.wire_body import WireBody
+from hel_tui.tui.widgets.wire_filters import WireFilters
 
 Form = Literal["jsonl", "har", "cassette"]
 FORMS: tuple[Form, ...] = ("jsonl", "har", "cassette")
@@ -66,7 +63,7 @@ _BODY_KEYS = (
 )
 
 
-class WirePanel(Vertical):
+class WirePanel(WireFilters):
     """The frames of one server."""
 
     BINDINGS: ClassVar[list[BindingType]] = keymap.bindings("wires")
@@ -109,9 +106,8 @@ class WirePanel(Vertical):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self.view, self.body = WireView(), WireBody()
-        self.methods = RowList(id="wire-methods")
-        self.facts_line, self.ask, self.keys = FactLine(), AskLine(), KeyLine(_KEYS)
+        self.body = WireBody()
+        self.facts_line, self.keys = FactLine(), KeyLine(_KEYS)
 
     def compose(self) -> ComposeResult:
         yield self.facts_line
@@ -159,33 +155,6 @@ class WirePanel(Vertical):
     def is_open(self) -> bool:
         """Whether a body is shown."""
         return self.has_class("-body")
-
-    def facts(self) -> list[Part]:
-        """What is shown of how much, and how."""
-        view, query = self.view, self.view.query_now
-        facts: list[Part] = []
-        if view.sieve is not None:
-            facts.append((t("log.shown", n=f"{view.count:,}", of=f"{view.kept:,}"), "strong"))
-            if view.sieve.behind:
-                facts.append((t("log.filtering", percent=int(view.sieve.progress * 100)), "accent"))
-        else:
-            facts.append((t("wire.frames", n=f"{view.kept:,}"), "strong"))
-        if query.call:
-            facts.append((t("wire.of_call"), "accent"))
-        if query.direction:
-            arrow = "→" if query.direction == "out" else "←"
-            facts.append((f"{arrow} {t(f'wire.{query.direction}')}", "accent"))
-        facts += [(one_line(query.method, 40), "accent")] if query.method else []
-        facts += [(t("wire.tool", tool=one_line(query.tool, 40)), "accent")] if query.tool else []
-        facts += [(t("wire.id", id=one_line(query.id, 20)), "accent")] if query.id else []
-        facts += [(t("wire.errors"), "accent")] if query.errors else []
-        if query.text:
-            text = one_line(query.text, 30)
-            facts.append((f"/{text}/" if query.is_regex else f"“{text}”", "accent"))
-        if view.problem:
-            facts.append((f"⚠ {one_line(view.problem, 60)}", "bad"))
-        facts.append((t("log.following") if view.following else f"▮▮ {t('log.paused')}", "muted"))
-        return facts
 
     def _say(self) -> None:
         self.facts_line.say(self.facts())
@@ -239,7 +208,7 @@ class WirePanel(Vertical):
             return
         frame = self.view.current
         if frame is None or frame.pair < 0:
-            self._tell(t("wire.no_pair"))
+            self.tell(t("wire.no_pair"))
             return
         if self.view.sieve is not None and not self.view.sieve.holds(frame.pair):
             self.view.set_query(p.FrameQuery())  # the filter hides it
@@ -258,89 +227,6 @@ class WirePanel(Vertical):
         else:
             raise SkipAction
 
-    def _ask_for(self, query: p.FrameQuery) -> None:
-        """Filter anew, staying at the frame under the cursor as far as it is shown."""
-        at, followed = self.view.cursor, self.view.following
-        self.view.set_query(query)
-        if not followed and at >= 0 and self.view.sieve is None:
-            self.view.go_to(at)
-        self._say()
-
-    def action_filter(self) -> None:
-        query = self.view.query_now
-        self.ask.open(
-            t("wire.ask_filter_regex" if query.is_regex else "wire.ask_filter"),
-            self.view,
-            value=query.text,
-            typed=lambda text: self._ask_for(replace(self.view.query_now, text=text)),
-        )
-
-    def action_regex(self) -> None:
-        query = self.view.query_now
-        self._ask_for(replace(query, is_regex=not query.is_regex))
-
-    def action_direction(self) -> None:
-        turns: dict[str, p.Direction | Literal[""]] = {"": "out", "out": "in", "in": ""}
-        query = self.view.query_now
-        self._ask_for(replace(query, direction=turns[query.direction]))
-
-    def action_errors(self) -> None:
-        query = self.view.query_now
-        self._ask_for(replace(query, errors=not query.errors))
-
-    def action_id(self) -> None:
-        frame = self.view.current
-        self.ask.open(
-            t("wire.ask_id"),
-            self.view,
-            value=self.view.query_now.id or (frame.id if frame is not None else ""),
-            done=lambda text: self._ask_for(replace(self.view.query_now, id=text.strip())),
-        )
-
-    def action_tool(self) -> None:
-        frame = self.view.current
-        self.ask.open(
-            t("wire.ask_tool"),
-            self.view,
-            value=self.view.query_now.tool or (frame.tool if frame is not None else ""),
-            done=lambda text: self._ask_for(replace(self.view.query_now, tool=text.strip())),
-        )
-
-    def action_call(self) -> None:
-        """Only what the call of this frame caused; once more, all."""
-        frame, query = self.view.current, self.view.query_now
-        if query.call:
-            self._ask_for(replace(query, call=""))
-        elif frame is not None and frame.call:
-            self._ask_for(replace(query, call=frame.call))
-        else:
-            self._tell(t("wire.no_call"))
-
-    def action_method(self) -> None:
-        """Pick one of the methods there are."""
-        found = self.view.methods()
-        rows = [Row("*", [(f" {t('wire.all_methods')}", "muted")])]
-        rows += [
-            Row(f"={name}", [(f" {one_line(name, 60)}", ""), (f"  {n:,}", "muted")]) for name, n in found
-        ]
-        self.methods.show(rows)
-        self.methods.display = True
-        self.methods.focus()
-
-    def _close_methods(self) -> None:
-        self.methods.display = False
-        self.view.focus()
-
-    @on(RowList.Opened, "#wire-methods")
-    def _picked(self, event: RowList.Opened) -> None:
-        event.stop()
-        self._close_methods()
-        self._ask_for(replace(self.view.query_now, method=event.key[1:]))
-
-    @on(RowList.Moved, "#wire-methods")
-    def _picking(self, event: RowList.Moved) -> None:
-        event.stop()
-
     # --------------------------------------------------------------- elsewhere
 
     def _here(self) -> p.Frame | None:
@@ -352,7 +238,7 @@ class WirePanel(Vertical):
         if frame is not None and frame.call:
             self.post_message(self.OpenCall(frame.call))
         else:
-            self._tell(t("wire.no_call"))
+            self.tell(t("wire.no_call"))
 
     def action_log(self) -> None:
         """The log while a request ran, or around a frame."""
@@ -376,7 +262,7 @@ class WirePanel(Vertical):
         if command:
             self.post_message(self.CopyRequested(command, t("copied.command")))
         else:
-            self._tell(t("wire.no_command"))
+            self.tell(t("wire.no_command"))
 
     def action_raw(self) -> None:
         """Copy a frame and its pair as they were on the wire, a line each."""
@@ -389,7 +275,7 @@ class WirePanel(Vertical):
             said = t("copied.frames", n=len(bodies))
             self.post_message(self.CopyRequested(clean("\n".join(bodies)), said))
         else:
-            self._tell(t("wire.body_gone"))
+            self.tell(t("wire.body_gone"))
 
     def action_export(self) -> None:
         self.ask.open(t("wire.ask_export"), self.view, done=self._export)
@@ -405,9 +291,6 @@ class WirePanel(Vertical):
         query = self.view.query_now
         wanted = query if query != p.FrameQuery() else None
         self.post_message(self.ExportRequested(self.view.server, form, path, wanted))
-
-    def _tell(self, text: str) -> None:
-        self.app.notify(text, markup=False)
 
 
 def _command(server: str, body: str) -> str:
