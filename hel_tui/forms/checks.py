@@ -13,9 +13,10 @@ from datetime import time
 from typing import Any, Literal
 from uuid import UUID
 
+from hel_tui.forms.node import Node, Path, value_of
 from hel_tui.forms.patterns import matches
 from hel_tui.forms.spec import MISSING
-from hel_tui.forms.tree import Form, Node, Path, value_of
+from hel_tui.forms.tree import Form
 from hel_tui.forms.validator import errors
 from hel_tui.forms.values import Problem, read_format
 
@@ -117,6 +118,8 @@ def _flaws(error: Any, form: Form | None, base: Path) -> Iterator[Flaw]:
             yield Flaw((*path, name), "required")
         return
     kind = _KINDS.get(word)
+    if word in ("minimum", "maximum") and error.schema.get(f"exclusiveM{word[1:]}") is True:  # draft-4
+        kind = "above" if word == "minimum" else "below"
     if word in ("additionalProperties", "unevaluatedProperties") and isinstance(error.instance, dict):
         known = error.schema.get("properties", {}) if isinstance(error.schema, dict) else {}
         for name in (name for name in error.instance if name not in known):

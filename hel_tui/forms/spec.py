@@ -7,9 +7,11 @@ fit (checks).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
+
+from hel_tui.forms.references import Merger, merged
 
 Kind = Literal[
     "text", "number", "integer", "boolean", "null", "choice", "object", "array", "union", "any", "never"
@@ -19,8 +21,6 @@ Schema = Mapping[str, Any]
 
 MISSING: Any = type("Missing", (), {"__repr__": lambda _: "MISSING"})()
 """No value: not null."""
-MOST_STEPS = 40
-"""References and merges that are followed for one place."""
 MOST_OPTIONS = 2_000
 MOST_BRANCHES = 100
 MOST_EXAMPLES = 5
@@ -97,7 +97,7 @@ def spec_of(schema: Any, root: Any) -> Spec:
     if schema is False:
         return Spec("never")
     try:
-        return _spec(_Merger(root).resolved(schema), root)
+        return _spec(Merger(root).resolved(schema), root)
     except (RecursionError, TypeError, ValueError, AttributeError):
         return Spec("any")
 
@@ -119,113 +119,6 @@ def type_word(value: Any) -> Kind:
             return "object"
         case _:
             return "array"
-
-
-# ------------------------------------------------------------- references, allOf
-
-
-class _Merger:
-    """Follows references and merges `allOf`, with a bound on its steps."""
-
-    def __init__(self, root: Any) -> None:
-        self._root = root
-        self._left = MOST_STEPS
-
-    def resolved(self, schema: Any) -> dict[str, Any]:
-        """The schema itself, in one object without `$ref` and `allOf`."""
-        found: dict[str, Any] = dict(schema) if isinstance(schema, Mapping) else {}
-        while self._left > 0:
-            self._left -= 1
-            ref = next(
-                (found.pop(key) for key in ("$ref", "$dynamicRef", "$recursiveRef") if key in found), None
-            )
-            if isinstance(ref, str):
-                target = target_of(ref, self._root)
-                found.setdefault("x-ref", ref.rpartition("/")[2].lstrip("#"))
-                if isinstance(target, Mapping):
-                    found = merged(dict(target), found)
-                continue
-            parts = found.pop("allOf", None)
-            if not isinstance(parts, list | tuple):
-                return found
-            whole: dict[str, Any] = {}
-            for part in parts:
-                whole = merged(whole, self.resolved(part))
-            found = merged(whole, found)
-        found.pop("$ref", None)
-        found.pop("allOf", None)
-        return found
-
-
-def target_of(ref: str, root: Any) -> Any:
-    """What a local reference leads to; None for any other."""
-    if ref in ("#", ""):
-        return root
-    if not ref.startswith("#"):
-        return _by_id(ref, root)
-    if not ref.startswith("#/"):
-        return _by_anchor(ref[1:], root)
-    value = root
-    for step in ref[2:].split("/"):
-        name = _unquoted(step).replace("~1", "/").replace("~0", "~")
-        if isinstance(value, Mapping):
-            value = value.get(name)
-        elif isinstance(value, list | tuple) and name.isdigit() and int(name[:9]) < len(value):
-            value = value[int(name[:9])]
-        else:
-            return None
-    return value
-
-
-def _unquoted(step: str) -> str:
-    if "%" not in step:
-        return step
-    from urllib.parse import unquote
-
-    return unquote(step)
-
-
-def _definitions(root: Any) -> Iterator[Any]:
-    for key in ("$defs", "definitions"):
-        several = root.get(key) if isinstance(root, Mapping) else None
-        if isinstance(several, Mapping):
-            yield from several.values()
-
-
-def _by_anchor(name: str, root: Any) -> Any:
-    for one in _definitions(root):
-        if isinstance(one, Mapping) and name in (one.get("$anchor"), one.get("$dynamicAnchor")):
-            return one
-    return None
-
-
-def _by_id(ref: str, root: Any) -> Any:
-    for one in (root, *_definitions(root)):
-        if isinstance(one, Mapping) and ref in (one.get("$id"), one.get("id")):
-            return one
-    return None
-
-
-def merged(base: dict[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
-    """Both at once: properties and needs together, of the rest what `over` says."""
-    out = {**base, **over}
-    for key in ("properties", "patternProperties"):
-        one, other = base.get(key), over.get(key)
-        if isinstance(one, Mapping) and isinstance(other, Mapping):
-            both = {**one, **other}
-            for name in one.keys() & other.keys():
-                if isinstance(one[name], Mapping) and isinstance(other[name], Mapping):
-                    both[name] = merged(dict(one[name]), other[name])
-            out[key] = both
-    one, other = base.get("required"), over.get("required")
-    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
-        out["required"] = [*one, *(name for name in other if name not in one)]
-    if base.get("additionalProperties") is False or over.get("additionalProperties") is False:
-        out["additionalProperties"] = False
-    for key in ("oneOf", "anyOf"):
-        if key in base and key in over and base[key] != over[key]:
-            out[key] = over[key]
-    return out
 
 
 # ------------------------------------------------------------------- one place
@@ -342,7 +235,7 @@ def _of_parts(parts: Any, base: dict[str, Any], found: dict[str, Any], root: Any
     for origin, part in enumerate(parts):
         schema: Any = part
         if isinstance(part, Mapping) and given:
-            schema = merged(dict(given), _Merger(root).resolved(part))
+            schema = merged(dict(given), Merger(root).resolved(part))
         label = branch_label(part, root, [name for name in names if isinstance(name, str)])
         out.append(Branch(label or str(origin + 1), schema, origin))
     out.sort(key=lambda branch: branch.label == "null")
@@ -355,7 +248,7 @@ def branch_label(part: Any, root: Any, names: list[str]) -> str:
     """A short name of an alternative: its title, what tells it from the others, its reference, its type."""
     if not isinstance(part, Mapping):
         return "any" if part is True else ""
-    found = _Merger(root).resolved(part)
+    found = Merger(root).resolved(part)
     if title := _text(found.get("title")):
         return title
     properties = found.get("properties")

@@ -15,8 +15,9 @@ from textual.containers import Container
 from textual.message import Message
 
 from hel_tui.forms.checks import Flaw
+from hel_tui.forms.node import Node, Path, value_of, written
 from hel_tui.forms.spec import MISSING
-from hel_tui.forms.tree import Form, Node, Path, value_of, written
+from hel_tui.forms.tree import Form
 from hel_tui.tui import keymap
 from hel_tui.tui.safe import clean, is_clean
 from hel_tui.tui.screens.call.rows import (

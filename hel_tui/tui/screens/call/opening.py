@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from hel_tui.forms.tree import BadJson, read_json
+from hel_tui.forms.node import BadJson, read_json
 from hel_tui.tui.strings import t
 
 if TYPE_CHECKING:

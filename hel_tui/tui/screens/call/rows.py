@@ -14,8 +14,9 @@ from rich.cells import cell_len
 
 from hel_tui.core.values import dataclass
 from hel_tui.forms.checks import Flaw
+from hel_tui.forms.node import Node, Path, value_of
 from hel_tui.forms.spec import MISSING, Spec
-from hel_tui.forms.tree import Form, Node, Path, value_of
+from hel_tui.forms.tree import Form
 from hel_tui.tui.safe import clean, cut
 from hel_tui.tui.strings import t
 from hel_tui.tui.widgets.lines import Line, Part, pad, width_of
@@ -165,7 +166,7 @@ def _node_line(place: Place, indent: str, labels: int, width: int, layout: Layou
     sign, style = (
         ("✗", "bad")
         if flawed
-        else ("*", "warn")
+        else ("!", "warn")
         if needed
         else ("•", "ok")
         if _is_in(node)

@@ -18,8 +18,9 @@ from textual.widgets import TextArea
 
 from hel_tui.core import protocol as p
 from hel_tui.forms.checks import Flaw, check, check_value
+from hel_tui.forms.node import BadJson, read_json, value_of, written
 from hel_tui.forms.spec import MISSING
-from hel_tui.forms.tree import BadJson, Form, read_json, value_of, written
+from hel_tui.forms.tree import Form
 from hel_tui.tui import keymap
 from hel_tui.tui.dialogs.pane import TextPane
 from hel_tui.tui.safe import clean, cut, is_clean
@@ -72,7 +73,7 @@ class Head(Bar):
 
     def __init__(self, name: str) -> None:
         super().__init__()
-        self._name = name
+        self.tool_name = name
         self.share = False
 
     def lines(self) -> list[Line]:
@@ -81,7 +82,7 @@ class Head(Bar):
             (f" {keymap.label('call.destination')} ", "key"),
             (f"{to} ", "accent" if self.share else "muted"),
         ]
-        return [spread([(f" {t('call.title')} ", "strong"), (self._name, "accent")], right, self.columns)]
+        return [spread([(f" {t('call.title')} ", "strong"), (self.tool_name, "accent")], right, self.columns)]
 
 
 class CallScreen(LiveScreen):
