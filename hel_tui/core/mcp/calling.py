@@ -110,6 +110,14 @@ class Calls:
             self._finished.clear()
             await self._finished.wait()
 
+    def paused_for(self) -> str:
+        """Why calls are refused now; empty when they are not."""
+        now = self._clock.monotonic()
+        if not self._breaker.is_open(now):
+            return ""
+        left = self._breaker.open_until - now
+        return f"{self._breaker.failures} failures in a row; calls are paused for {left:.0f} s"
+
     def _judge(self, fault: CallFault) -> None:
         if fault.kind == "login":
             self._troubled = True

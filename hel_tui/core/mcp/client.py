@@ -31,6 +31,12 @@ class Session(ClientSession):
     declared: Json
     """The client capabilities hel declares."""
 
+    def declare(self, capabilities: Json) -> None:
+        """Declare these from now on: in the stateless era with each request, else from the next start on."""
+        self.declared = capabilities
+        if self._discover_result is not None:
+            self.adopt(self._discover_result)
+
     def ask_for_logs(self, level: LogLevel | None) -> None:
         """In the stateless era every request says which log messages it wants; None for none."""
         self._log_level = level

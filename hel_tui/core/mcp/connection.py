@@ -86,6 +86,8 @@ class Connection:
         wire_hooks.on_note = self._notes.take
         self._session: Session | None = None
         self._hello: Hello | None = None
+        self.log_level = ""
+        """What the server was asked last to log."""
         self._lists = Lists(entry, hooks, lambda: self.is_lost, refreshes=refreshes)
         self._notes.on_change = self._lists.on_change
         self._listening: Listening | None = None
@@ -292,15 +294,25 @@ class Connection:
         session, hello = self._ready(), self._hello
         if hello is not None and hello.era == "stateless":
             session.ask_for_logs(level)
+            self.log_level = level
             return
         if hello is None or not hello.offers("logging"):
             raise CallFault("protocol", f'The server "{self._entry.name}" has no log level to set.')
         await self._requests.request(session, "logging/setLevel", {"level": level}, what=level)
+        self.log_level = level
+
+    def declare(self) -> None:
+        """What the server may ask for changed: say so, where each request says it."""
+        session, hello = self._session, self._hello
+        if session is not None and hello is not None and hello.era == "stateless":
+            session.declare(self._serving.capabilities())
 
     async def roots_changed(self) -> None:
         """Tell a server that asks for the roots that there are others now."""
         session, hello = self._session, self._hello
-        if session is not None and hello is not None and hello.era == "handshake" and self._entry.roots:
+        if session is None or hello is None or hello.era != "handshake":
+            return
+        if self._serving.asks("roots"):
             await session.tell("notifications/roots/list_changed")
 
     # --------------------------------------------------------------------- pulse

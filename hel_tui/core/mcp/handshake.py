@@ -30,6 +30,9 @@ from hel_tui.core.vocabulary import Json
 PROBE_TIMEOUT = 10.0
 """Seconds `server/discover` may take before the old handshake is tried."""
 
+INSTRUCTIONS = 20_000
+"""Characters of a server's instructions that are kept."""
+
 
 @dataclass(frozen=True, slots=True)
 class Hello:
@@ -41,6 +44,8 @@ class Hello:
     name: str = ""
     """Its own name and version, for display only."""
     ignored_probe: bool = False
+    instructions: str = ""
+    """What it says of its use, at most `INSTRUCTIONS` characters: for the person, never for the model."""
 
     def offers(self, kind: str) -> bool:
         """True if it declared the capability `kind`, such as `tools`."""
@@ -143,6 +148,7 @@ def _adopt(session: Session, raw: Json) -> Hello | Literal[False]:
         era="stateless",
         capabilities=capabilities if isinstance(capabilities, dict) else {},
         name=_name(session.server_info.model_dump() if session.server_info else {}),
+        instructions=_text(raw.get("instructions"))[:INSTRUCTIONS],
     )
 
 
@@ -173,6 +179,7 @@ async def _accept(session: Session, raw: Json, ignored_probe: bool) -> Hello:
         capabilities=capabilities,
         name=_name(info),
         ignored_probe=ignored_probe,
+        instructions=_text(raw.get("instructions"))[:INSTRUCTIONS],
     )
 
 

@@ -119,6 +119,7 @@ class Host:
             roots=lambda: self._roots,
             logins=self.logins,
             on_list_changed=lambda: self._on_list_changed,
+            switches=lambda name: self._stores_of(name).switches,
             grace=grace,
         )
         self._supervisors: dict[str, Supervisor] = {}

@@ -27,6 +27,7 @@ from hel_tui.core.mcp.limits import Limits
 from hel_tui.core.mcp.logins import Logins
 from hel_tui.core.mcp.logs import LogStore
 from hel_tui.core.mcp.process import GRACE
+from hel_tui.core.mcp.switches import Switches
 from hel_tui.core.mcp.trace import Trace
 from hel_tui.core.mcp.verdicts import Verdicts
 from hel_tui.core.protocol import ServerFailure
@@ -70,6 +71,8 @@ class Ground:
     logins: Logins
     """Who is authorized where."""
     on_list_changed: Callable[[], OnListChanged] = lambda: "refresh"
+    switches: Callable[[str], Switches] = lambda _server: Switches()
+    """What a server may ask for in this run."""
     grace: float = GRACE
 
     def keyring(self, name: str) -> str | None:
@@ -187,6 +190,7 @@ class Life(ABC):
             hooks.on_note,
             limits=self.hooks.limits,
             mask=self.ground.mask,
+            switches=self.ground.switches(self.entry.name),
         )
         wire_hooks = WireHooks(
             on_noise=self._take_noise,

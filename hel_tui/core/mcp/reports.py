@@ -61,6 +61,8 @@ class Reports:
         """`mask` hides all that looks like a secret, for people; `known` what is one, for the model."""
         self._known = known
         self._status = status
+        self.hello: Hello | None = None
+        """What the server said of itself last."""
         self._stores = stores
         self._log = stores.log
         self.cause = "restart"
@@ -83,6 +85,7 @@ class Reports:
     def ready(self, hello: Hello, listing: Listing, entry: ServerEntry, call: Caller, *, again: bool) -> None:
         """It is there: what it said of itself, and its tools."""
         status = self._status
+        self.hello = replace(hello, instructions=self._mask(hello.instructions))
         status.protocol = hello.version
         status.offers = tuple(kind for kind in OFFERS if hello.offers(kind))
         if hello.subscribes:

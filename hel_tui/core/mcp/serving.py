@@ -18,16 +18,32 @@ from hel_tui.core.mcp.asking import Helpers
 from hel_tui.core.mcp.elicitation import form_answer, form_question, url_answer, url_question
 from hel_tui.core.mcp.entries import ServerEntry
 from hel_tui.core.mcp.limits import MOST_REFUSED, Limits
-from hel_tui.core.mcp.messages import INVALID_PARAMS
+from hel_tui.core.mcp.messages import INVALID_PARAMS, METHOD_NOT_FOUND
 from hel_tui.core.mcp.sampling import REJECTED, sample
+from hel_tui.core.mcp.switches import SWITCHES, Switches
 from hel_tui.core.mcp.wire import AskRefused, Serve
-from hel_tui.core.protocol import Answer, FormAnswer, FormQuestion, NotAnswered, Question, UrlQuestion
+from hel_tui.core.protocol import (
+    Answer,
+    FormAnswer,
+    FormQuestion,
+    NotAnswered,
+    Question,
+    Switch,
+    UrlQuestion,
+)
 from hel_tui.core.vocabulary import Json
 
 MOST_INPUTS = 8
 """Questions one result may ask."""
 MOST_VISITS = 5
 """URLs one refused call may send the person to."""
+
+_ABOUT: dict[str, Switch] = {
+    "roots/list": "roots",
+    "elicitation/create": "elicitation",
+    "sampling/createMessage": "sampling",
+}
+"""Requests of servers, and what they are about."""
 
 _Handler = Callable[[Json, str], Awaitable[Json]]
 """(params, raw name of the tool it is about or "") -> result."""
@@ -53,38 +69,62 @@ class Serving:
     limits: Limits = field(default_factory=Limits)
     mask: Callable[[str], str] = str
     """Hides known secrets in what the person and the model are told for the server."""
+    switches: Switches = field(default_factory=Switches)
+    """What the person lets the server ask for in this run."""
     _open: set[asyncio.Future[Answer]] = field(default_factory=set)
 
     def capabilities(self) -> Json:
-        """What hel declares to the server."""
-        declared: Json = {}
-        if self.entry.roots:
-            declared["roots"] = {"listChanged": True}
-        if self.entry.elicitation:
-            declared["elicitation"] = {"form": {}, "url": {}}
-        if self.entry.sampling:
-            declared["sampling"] = {"tools": {}}
-        return declared
+        """What hel declares to the server: what it may ask for now."""
+        declares: Json = {
+            "roots": {"listChanged": True},
+            "elicitation": {"form": {}, "url": {}},
+            "sampling": {"tools": {}},
+        }
+        self.switches.declared = frozenset(what for what in SWITCHES if self.asks(what))
+        return {what: declares[what] for what in SWITCHES if self.asks(what)}
+
+    def asks(self, what: Switch) -> bool:
+        """Whether the server may ask for that now."""
+        return self.switches.allows(self.entry, what)
 
     def methods(self) -> Mapping[str, Serve]:
-        """The requests that are served."""
-        return {method: self._in_handshake_era(handler) for method, handler in self._handlers().items()}
+        """The requests that may come to be served; each time it is looked whether it is."""
+        return {method: self._in_handshake_era(method) for method in _ABOUT}
 
-    def _in_handshake_era(self, handler: _Handler) -> Serve:
+    def _in_handshake_era(self, method: str) -> Serve:
+        what, handler = _ABOUT[method], self._handler(method)
+
         async def serve(params: Json) -> Json:
+            declared = self.switches.declared
+            if (declared is not None and what not in declared) or not self.asks(what):
+                return self._not_served(method, declared=declared is not None and what in declared)
             return await handler(params, self.current())
 
         return serve
 
+    def _not_served(self, method: str, *, declared: bool) -> Json:
+        """The answer to what is not served: a decline of what was declared, where the specification has one.
+
+        Raises AskRefused.
+        """
+        if declared and method == "elicitation/create":
+            return {"action": "decline"}
+        if declared and method == "sampling/createMessage":
+            raise AskRefused(REJECTED, "the person does not allow it")
+        raise AskRefused(METHOD_NOT_FOUND, f"hel does not serve {method}")
+
+    def _handler(self, method: str) -> _Handler:
+        match _ABOUT[method]:
+            case "roots":
+                return self._roots
+            case "elicitation":
+                return self._elicit
+            case "sampling":
+                return self._sample
+
     def _handlers(self) -> dict[str, _Handler]:
-        handlers: dict[str, _Handler] = {}
-        if self.entry.roots:
-            handlers["roots/list"] = self._roots
-        if self.entry.elicitation:
-            handlers["elicitation/create"] = self._elicit
-        if self.entry.sampling:
-            handlers["sampling/createMessage"] = self._sample
-        return handlers
+        """Those that are served now."""
+        return {method: self._handler(method) for method, what in _ABOUT.items() if self.asks(what)}
 
     async def inputs(self, requests: Any, tool: str = "") -> Json:
         """Answer what a stateless server asks in the middle of a request, all of it together.
@@ -141,7 +181,7 @@ class Serving:
         """A call was refused until the person has been to these URLs: ask for each. True if all opened."""
         listed = elicitations if isinstance(elicitations, list) else []
         wanted = [one for one in listed if isinstance(one, dict)][:MOST_VISITS]
-        if not wanted or not self.entry.elicitation:
+        if not wanted or not self.asks("elicitation"):
             return False
         for one in wanted:
             try:

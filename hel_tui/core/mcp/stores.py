@@ -14,6 +14,7 @@ from hel_tui.core.mcp.figures import Figures
 from hel_tui.core.mcp.frames import FrameStore
 from hel_tui.core.mcp.listchanges import ListChanges
 from hel_tui.core.mcp.logs import LogStore
+from hel_tui.core.mcp.switches import Switches
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,7 @@ class Stores:
     """Of all servers."""
     changes: ListChanges
     """Of all servers' lists."""
+    switches: Switches
 
 
 def stores_for(
@@ -39,4 +41,4 @@ def stores_for(
 ) -> Stores:
     """New ones. `folder` is where bodies of frames go, `together` the log of all servers."""
     log = LogStore(mask=mask, server=name, also=together)
-    return Stores(log, FrameStore(name, folder, mask), Figures(), failures, changes)
+    return Stores(log, FrameStore(name, folder, mask), Figures(), failures, changes, Switches())

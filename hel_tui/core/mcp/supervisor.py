@@ -32,7 +32,7 @@ from hel_tui.core.mcp.status import Status
 from hel_tui.core.mcp.stores import Stores
 from hel_tui.core.mcp.trace import Trace
 from hel_tui.core.mcp.utility import use_utility
-from hel_tui.core.protocol import Event, LogLevel, ServerFailure
+from hel_tui.core.protocol import Event, LogLevel, ServerFailure, Switch
 from hel_tui.core.threads import in_thread
 from hel_tui.core.vocabulary import Json, ProgressFn
 
@@ -210,6 +210,29 @@ class Supervisor:
         """Its connection is not to be believed without an answer."""
         if self._life is not None and self._life.connection is not None:
             self._life.connection.doubt()
+
+    @property
+    def hello(self) -> Hello | None:
+        """What it said of itself last; None before it ever did."""
+        return self._reports.hello
+
+    @property
+    def breaker(self) -> str:
+        """Such as `3 failures in a row; calls are paused for 42 s`; empty while calls go out."""
+        return self._calls.paused_for()
+
+    @property
+    def log_level(self) -> str:
+        """What it was asked last to log; empty when it was not."""
+        connection = self._life.connection if self._life is not None else None
+        return connection.log_level if connection is not None else ""
+
+    def allow(self, what: Switch, on: bool) -> None:
+        """Let it ask for that from now on, or no longer."""
+        self.stores.switches.set(what, on)
+        connection = self._life.connection if self._life is not None else None
+        if connection is not None:
+            connection.declare()
 
     @property
     def is_alive(self) -> bool:

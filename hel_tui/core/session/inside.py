@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from hel_tui.core import protocol as p
 from hel_tui.core.mcp.host import Host
+from hel_tui.core.mcp.overview import overview
 
 
 class Inside:
@@ -21,6 +22,8 @@ class Inside:
 
     def inside(self, server: str) -> p.ServerInside | None:
         """What the overview of a server shows."""
+        supervisor = self._host.server(server)
+        return overview(supervisor, self._host.catalogue) if supervisor is not None else None
 
     def processes(self, server: str) -> tuple[p.ProcessRow, ...]:  # noqa: ARG002
         """Its processes as they were at the last look."""
@@ -37,6 +40,12 @@ class Inside:
         """One change of a list of tools."""
         return self._host.list_changes.get(number)
 
-    def obey(self, command: p.Command) -> bool:  # noqa: ARG002
+    def obey(self, command: p.Command) -> bool:
         """Carry out a command that is about the inside of servers; False for any other."""
-        return False
+        match command:
+            case p.SetSwitch(server, what, on):
+                if (supervisor := self._host.server(server)) is not None:
+                    supervisor.allow(what, on)
+            case _:
+                return False
+        return True
