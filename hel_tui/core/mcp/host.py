@@ -28,6 +28,7 @@ from hel_tui.core.mcp.logins import Logins
 from hel_tui.core.mcp.logs import LogStore
 from hel_tui.core.mcp.naming import Naming
 from hel_tui.core.mcp.process import GRACE
+from hel_tui.core.mcp.processes import Processes, Sampler
 from hel_tui.core.mcp.searcher import Searcher, SearchMcpTools
 from hel_tui.core.mcp.shelf import Shelf
 from hel_tui.core.mcp.stores import Stores, stores_for
@@ -146,6 +147,10 @@ class Host:
         """Servers that are configured and not run here."""
         self.on_search: Callable[[SearchTrace], None] = lambda _trace: None
         """Hears of each search."""
+        self.processes = Processes(
+            lambda server: Sampler(server, guard.run, state_dir, mask),
+            lambda server: one.pids if (one := self.server(server)) is not None else (),
+        )
         self.searches = Searcher(self.catalogue, self._known, self._searched, mask=mask)
         self.searcher = SearchMcpTools(self.searches)
 
@@ -303,6 +308,7 @@ class Host:
     async def aclose(self) -> None:
         """End all servers in parallel, telling with `Closing` events who is waited for."""
         waiting = {name for name, supervisor in self._supervisors.items() if supervisor.is_alive}
+        self.processes.close()
 
         async def close(name: str, supervisor: Supervisor) -> None:
             await supervisor.close()

@@ -212,6 +212,13 @@ class Supervisor:
             self._life.connection.doubt()
 
     @property
+    def pids(self) -> tuple[int, ...]:
+        """The processes of its lives: the one that answers, those on their way out or in."""
+        stage = self._stage
+        lives = (self._life, *self._leaving, stage.life if stage is not None else None)
+        return tuple(life.pid for life in lives if life is not None and life.pid)
+
+    @property
     def hello(self) -> Hello | None:
         """What it said of itself last; None before it ever did."""
         return self._reports.hello

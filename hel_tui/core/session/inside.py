@@ -25,9 +25,9 @@ class Inside:
         supervisor = self._host.server(server)
         return overview(supervisor, self._host.catalogue) if supervisor is not None else None
 
-    def processes(self, server: str) -> tuple[p.ProcessRow, ...]:  # noqa: ARG002
+    def processes(self, server: str) -> tuple[p.ProcessRow, ...]:
         """Its processes as they were at the last look."""
-        return ()
+        return self._host.processes.rows(server)
 
     def entry(self, server: str) -> p.EntryDetail | None:
         """How it is configured."""
