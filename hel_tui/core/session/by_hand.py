@@ -66,15 +66,17 @@ class ByHand:
         while call_id in self._tasks:
             call_id += "~"
 
-        async def run() -> None:
-            try:
-                await self._run(turn, call_id, command)
-            except Exception as error:
+        def over(done: asyncio.Task[None]) -> None:
+            del self._tasks[call_id]
+            if done.cancelled():
+                if self._ledger.detail(call_id) is None:  # it came to no card
+                    outcome = Outcome(CANCELLED_BEFORE, failed=True, cancelled=True)
+                    self._caller.not_made(turn, call_id, command.target, command.arguments, outcome)
+            elif isinstance(error := done.exception(), Exception):
                 fault(error)
-            finally:
-                del self._tasks[call_id]
 
-        self._tasks[call_id] = asyncio.ensure_future(run())
+        task = self._tasks[call_id] = asyncio.ensure_future(self._run(turn, call_id, command))
+        task.add_done_callback(over)
 
     def cancel(self, call_id: str) -> bool:
         """Stop one call, also while it waits for its server; False when it is not on its way."""
@@ -112,13 +114,7 @@ class ByHand:
 
     async def _run(self, turn: int, call_id: str, command: p.CallTool) -> None:
         target, arguments = command.target, command.arguments
-        try:
-            problem = await self._ready(target)
-        except asyncio.CancelledError:
-            outcome = Outcome(CANCELLED_BEFORE, failed=True, cancelled=True)
-            self._caller.not_made(turn, call_id, target, arguments, outcome)
-            raise
-        if problem:
+        if problem := await self._ready(target):
             self._caller.not_made(turn, call_id, target, arguments, Outcome(problem, failed=True))
             return
         card, outcome = await self._caller.by_hand(turn, call_id, target, arguments)
