@@ -120,6 +120,8 @@ class WireFilters(Vertical):
             Row(f"={name}", [(f" {one_line(name, 60)}", ""), (f"  {n:,}", "muted")]) for name, n in found
         ]
         self.methods.show(rows)
+        method = self.view.query_now.method
+        self.methods.select(f"={method}" if method else "*")
         self.methods.display = True
         self.methods.focus()
 
