@@ -5,16 +5,35 @@ Not here: the stores themselves and what servers may ask (mcp), who draws it (a 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Coroutine, Mapping
+from typing import Any
+
 from hel_tui.core import protocol as p
 from hel_tui.core.mcp.host import Host
 from hel_tui.core.mcp.overview import overview
+from hel_tui.core.session.entries import Standing, entry_detail
 
 
 class Inside:
     """Reads of one host. Reading methods are safe from any thread."""
 
-    def __init__(self, host: Host) -> None:
+    def __init__(
+        self,
+        host: Host,
+        *,
+        standing: Callable[[str], Standing | None],
+        environ: Mapping[str, str],
+        mask: Callable[[str], str],
+        emit: Callable[[p.Event], None],
+        spawn: Callable[[Coroutine[Any, Any, None]], None],
+    ) -> None:
+        """`standing` is what the files say of a server; `spawn` runs work beside the turns."""
         self._host = host
+        self._standing = standing
+        self._environ = environ
+        self._mask = mask
+        self._emit = emit
+        self._spawn = spawn
 
     def frames(self, server: str) -> p.FrameWindow | None:
         """The trace of a server's wire."""
@@ -31,6 +50,8 @@ class Inside:
 
     def entry(self, server: str) -> p.EntryDetail | None:
         """How it is configured."""
+        standing = self._standing(server)
+        return entry_detail(standing, self._environ, self._mask) if standing is not None else None
 
     def failed(self, number: int) -> p.ServerFailure | None:
         """One failure of this run."""
@@ -46,6 +67,15 @@ class Inside:
             case p.SetSwitch(server, what, on):
                 if (supervisor := self._host.server(server)) is not None:
                     supervisor.allow(what, on)
+            case p.WatchProcesses(server, on):
+                self._host.processes.watch(server, on)
+            case p.EndProcess(server, pid):
+                self._spawn(self._end(server, pid))
             case _:
                 return False
         return True
+
+    async def _end(self, server: str, pid: int) -> None:
+        problem = await self._host.processes.end(server, pid)
+        text = problem or f"Process {pid} was ended."
+        self._emit(p.Notice("warning" if problem else "info", text, server))

@@ -188,6 +188,9 @@ def assemble(
     )
 
     searches = Searches(host, record, emit)
+    servers = Servers(
+        options=options, places=places, host=host, desk=desk, settings=settings, emit=searches.emit
+    )
     offerings = Offerings(host, lambda: files, emit, redactor.known)
 
     def turn_over(folder: Path) -> None:
@@ -225,14 +228,19 @@ def assemble(
         record=record,
         desk=desk,
         host=host,
-        servers=Servers(
-            options=options, places=places, host=host, desk=desk, settings=settings, emit=searches.emit
-        ),
+        servers=servers,
         policy=policy,
         model=model,
         offerings=offerings,
         tools=tools,
-        inside=Inside(host),
+        inside=Inside(
+            host,
+            standing=servers.standing,
+            environ=options.environ,
+            mask=redactor,
+            emit=emit,
+            spawn=spawn,
+        ),
         authoring=Authoring(host),
         searches=searches,
         shell=Bash(workspace, options.environ, confined=False),

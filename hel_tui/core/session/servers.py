@@ -27,6 +27,7 @@ from hel_tui.core.protocol import (
     TrustQuestion,
 )
 from hel_tui.core.questions import Desk, question_id
+from hel_tui.core.session.entries import Standing
 from hel_tui.core.session.settings import ProjectSettings
 from hel_tui.core.store.places import Places
 from hel_tui.core.threads import in_thread
@@ -61,6 +62,8 @@ class Servers:
         self._configuration = Configuration()
         """As read last: what a change on disk is compared with."""
         self._told = ConfigChanged()
+        self._for_this_run: frozenset[str] = frozenset()
+        """Servers that were allowed once."""
         self._listed: set[str] = set()
         """Servers that are shown and are not the host's."""
         self._read = asyncio.Event()
@@ -138,6 +141,16 @@ class Servers:
             self._told = changed
             self._emit(changed)
 
+    @property
+    def configuration(self) -> Configuration:
+        """What the server files said when they were read last."""
+        return self._configuration
+
+    @property
+    def pending(self) -> tuple[str, ...]:
+        """Servers that nobody has approved."""
+        return tuple(entry.name for entry in self._review.pending)
+
     # ------------------------------------------------------------------- reading
 
     async def _read_files(self) -> None:
@@ -212,6 +225,7 @@ class Servers:
                 self._emit(Notice("warning", f"Refused for this run only: {problem}"))
         if answer.decision == "once":
             self._trust.allow_once(review, names)
+            self._for_this_run |= names
         allowed = tuple(entry for entry in review.pending if entry.name in names)
         refused = tuple(entry for entry in review.pending if entry.name not in names)
         if answer.decision == "remember" and allowed:
@@ -257,6 +271,32 @@ class Servers:
                     f"{winner.file} ({winner.scope}) has that name.",
                 )
             )
+
+    def standing(self, name: str) -> Standing | None:
+        """What the files say of a server, and whether it is trusted; None when no file names it."""
+        configuration = self._configuration
+        supervisor = self._host.server(name)
+        entry = supervisor.entry if supervisor is not None else None
+        entry = entry or next((one for one in configuration.entries if one.name == name), None)
+        if entry is None:
+            return None
+        return Standing(
+            entry,
+            self._trust_of(entry),
+            tuple(str(lost.file) for lost, won in configuration.shadowed if won.name == name),
+            tuple(one.sentence for one in configuration.problems if one.server == name),
+        )
+
+    def _trust_of(self, entry: ServerEntry) -> str:
+        """Whether it may start, in words."""
+        if entry.scope != "project":
+            return "yours"
+        for case in self._review.cases:
+            if case.entry.name == entry.name:
+                return "refused" if case.refused else "not approved"
+        if any(one.name == entry.name for one in self._review.off):
+            return "off, not approved"
+        return "for this run" if entry.name in self._for_this_run else "approved for this project"
 
     def _hosted(self) -> frozenset[str]:
         """Names that are the host's: it alone tells how they are."""
