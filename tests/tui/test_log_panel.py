@@ -256,7 +256,7 @@ async def test_a_start_is_a_rule_with_its_pid_and_a_message_says_its_level():
 
 async def test_lines_of_a_call_are_bracketed_and_lead_to_its_card_and_frames():
     log = numbered(10)
-    calls = [CallMark("card-1", "srv · tool", "srv", SINCE + 3, SINCE + 6)]
+    calls = [CallMark("card-1", "srv", "tool", SINCE + 3, SINCE + 6)]
     for line in range(10):
         log.kept[line] = p.LogLine(SINCE + line, f"line {line}", server="srv")
     async with on(log) as hand:

@@ -82,6 +82,8 @@ class JsonView(LineView, can_focus=True):
         """The number of the match stood at, -1 for none."""
         self._sought: Wanted | None = None
         self._search_text = ""
+        self._from = 0
+        """Where in the text a search begins."""
         self._pending = text
 
     def on_mount(self) -> None:
@@ -257,6 +259,7 @@ class JsonView(LineView, can_focus=True):
     # ---------------------------------------------------------------- search
 
     def action_search(self) -> None:
+        self._from = self._place
         self.post_message(self.SearchRequested(self))
 
     def search(self, text: str, *, go: bool = True) -> int:
@@ -277,10 +280,14 @@ class JsonView(LineView, can_focus=True):
                 break
         self.match = -1
         if go and self.matches:
-            place = self.folds.tree.places[self.row] if self.row >= 0 else 0
-            self._go_to_match(bisect_left(self.matches, place) % len(self.matches))
+            self._go_to_match(bisect_left(self.matches, self._from) % len(self.matches))
         self.refresh()
         return len(self.matches)
+
+    @property
+    def _place(self) -> int:
+        """Where in the text the cursor is."""
+        return self.folds.tree.places[self.row] if self.row >= 0 else 0
 
     def _go_to_match(self, number: int) -> None:
         self.match = number

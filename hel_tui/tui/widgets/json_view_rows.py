@@ -38,7 +38,8 @@ def head_of(tree: JsonTree, row: int, width: int, is_folded: bool, shown: str | 
     if one.kind is Kind.TEXT and row == tree.row_at(tree.broken_at) and (row > 0 or tree.broken_at > 0):
         line.append((f"⚠ {t('json.not_json')} ", "bad"))
     is_open = one.kind <= Kind.ARRAY
-    line.append(("▸ " if is_folded else "▾ ", "accent") if is_open else ("  ", ""))
+    if len(line) == 1:
+        line.append(("▸ " if is_folded else "▾ ", "accent") if is_open else ("  ", ""))
     if one.kind is Kind.CLOSE:
         end = one.end
         line.append((tree.text[one.start : end] + ("," if tree.has_comma(end) else ""), "muted"))

@@ -43,8 +43,8 @@ class CallMark:
     """A call, as the log shows when it ran. `ended` is 0 while it runs; times are Unix times."""
 
     call: str
-    title: str
     server: str
+    title: str
     began: float
     ended: float = 0.0
 
