@@ -6,11 +6,9 @@ However large the form, there are two widgets. Not here: what a row says (rows),
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import ClassVar
 
-from textual import events, on
+from textual import on
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import Container
 from textual.message import Message
 
@@ -18,8 +16,8 @@ from hel_tui.forms.checks import Flaw
 from hel_tui.forms.node import Node, Path, value_of, written
 from hel_tui.forms.spec import MISSING
 from hel_tui.forms.tree import Form
-from hel_tui.tui import keymap
 from hel_tui.tui.safe import clean, is_clean
+from hel_tui.tui.screens.call.cells import JUMP, Cell, FormRows
 from hel_tui.tui.screens.call.rows import (
     Layout,
     Place,
@@ -30,67 +28,8 @@ from hel_tui.tui.screens.call.rows import (
     place_line,
     value_column,
 )
-from hel_tui.tui.widgets.fields import Writing
 from hel_tui.tui.widgets.lines import Line
 from hel_tui.tui.widgets.rows import Row, RowList
-
-
-class Cell(Writing):
-    """What is typed in. Enter and Tab keep it, Esc does not."""
-
-    DEFAULT_CSS = """
-    Cell { layer: over; display: none; max-height: 8; padding: 0; background: $boost; }
-    """
-
-    class Done(Message):
-        """Typing ended. `step`: to which row the person goes on; `keep`: what was typed counts."""
-
-        def __init__(self, step: int, keep: bool = True) -> None:
-            super().__init__()
-            self.step, self.keep = step, keep
-
-    async def _on_key(self, event: events.Key) -> None:
-        steps = {"enter": 1, "tab": 1, "shift+tab": -1, "escape": 0}
-        if event.key in ("up", "down", "ctrl+j") and self.wants(event.key):
-            if event.key == "ctrl+j":
-                event.stop()
-                event.prevent_default()
-            return
-        step = steps.get(event.key, {"up": -1, "down": 1}.get(event.key))
-        if step is None:
-            return
-        event.stop()
-        event.prevent_default()
-        self.post_message(self.Done(step, keep=event.key != "escape"))
-
-
-class FormRows(RowList):
-    """The rows; keys that change the form go to the form view."""
-
-    BINDINGS: ClassVar[list[BindingType]] = keymap.bindings("fields")
-
-    class Wish(Message):
-        """A key asks for something at the row under the cursor."""
-
-        def __init__(self, what: str, step: int = 0) -> None:
-            super().__init__()
-            self.what, self.step = what, step
-
-    def __init__(self, view: FormView) -> None:
-        super().__init__(id="call-rows")
-        self._view = view
-
-    def line_at(self, y: int) -> Line:
-        if y >= len(self.rows):
-            return super().line_at(y)
-        return self._view.line(self.rows[y].key, max(self.columns, 1))
-
-    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        super().watch_scroll_y(old_value, new_value)
-        self._view.place_cell()
-
-    def action_wish(self, what: str, step: int = 0) -> None:
-        self.post_message(self.Wish(what, step))
 
 
 class FormView(Container):
@@ -108,7 +47,7 @@ class FormView(Container):
         self.form = form
         self.layout_of = Layout(form)
         self.flaws: dict[Path, list[Flaw]] = {}
-        self.rows = FormRows(self)
+        self.rows = FormRows(self.line, self.place_cell)
         self.cell = Cell("")
         self._places: dict[str, Place] = {}
         self._labels = 4
@@ -188,11 +127,12 @@ class FormView(Container):
             self.rows.select(place.key)
             self.type_in(place.node)
 
-    def _first_needed(self) -> Place | None:
+    def _first_needed(self, start: int = 0) -> Place | None:
+        """The first place from a row on that is needed and not filled in."""
         return next(
             (
                 place
-                for place in self._places.values()
+                for place in list(self._places.values())[start:]
                 if place.what == "node" and place.node.required and value_of(place.node) is MISSING
             ),
             None,
@@ -271,7 +211,11 @@ class FormView(Container):
     def _step(self, step: int) -> None:
         """To the next row; where its value is needed and typed, it is typed at once."""
         before = self.rows.cursor
-        self.rows.move(before + step, step)
+        if step == JUMP:
+            step, needed = 1, self._first_needed(before + 1)
+            self.rows.move(before + 1 if needed is None else list(self._places).index(needed.key))
+        else:
+            self.rows.move(before + step, step)
         place = self.current
         if place is None or self.rows.cursor == before or place.what != "node":
             return
@@ -311,8 +255,18 @@ class FormView(Container):
             self.form.pick(inner, inner.picked + 1)
             node.present = True
         elif inner.kind == "choice":
-            self.layout_of.choosing = None if self.layout_of.choosing is node else node
+            self._list_options(node)
+            return
         self._changed()
+
+    def _list_options(self, node: Node) -> None:
+        """List the options or shapes of a place below it, or no longer."""
+        layout = self.layout_of
+        layout.choosing = None if layout.choosing is node else node
+        self._changed()
+        if layout.choosing is node:
+            picked = node.picked if node.kind == "union" else face(node).picked
+            self.rows.select(Place(node, "option", 0, max(picked, 0)).key)
 
     def _choose(self, place: Place) -> None:
         node = place.node if place.node.kind == "union" else face(place.node)
@@ -358,7 +312,8 @@ class FormView(Container):
             case "turn":
                 self._turn(node, inner, event.step)
             case "branch" if node.kind == "union":
-                self.layout_of.choosing = None if self.layout_of.choosing is node else node
+                self._list_options(node)
+                return
             case "json" if place.what == "node":
                 self.type_in(node, "json")
                 return

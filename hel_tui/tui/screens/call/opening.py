@@ -9,6 +9,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from hel_tui.forms.node import BadJson, read_json
+from hel_tui.forms.spec import MISSING
 from hel_tui.tui.strings import t
 
 if TYPE_CHECKING:
@@ -51,5 +52,6 @@ class Calls:
         given: Any = read_json(arguments) if arguments.strip() else self._last.get((server, tool))
         if isinstance(given, BadJson) or (given is not None and not isinstance(given, dict)):
             given = None
+        given = MISSING if given is None else given
         self.hel.push_screen(CallScreen(self.hel, self, detail, schema, given, before))
         return True
