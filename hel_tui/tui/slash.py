@@ -67,6 +67,7 @@ SPECS: tuple[Spec, ...] = (
     Spec("call", "SERVER.TOOL {JSON}", "call", needs=True),
     Spec("resources"),
     Spec("prompts"),
+    Spec("doctor", "[SERVER]", "server"),
     Spec("trust"),
     Spec("reload"),
     Spec("login", "SERVER", "server", needs=True),

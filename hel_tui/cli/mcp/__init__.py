@@ -26,6 +26,7 @@ _MODULES = {
     "tools": "live",
     "call": "live",
     "test": "testing",
+    "lint": "linting",
     "logs": "logs",
     "login": "login",
     "logout": "login",

@@ -25,6 +25,7 @@ COMMANDS = {
     "tools": "start a server and list its tools",
     "call": "start a server and call one of its tools",
     "test": "run the saved checks of the project: calls and what they must come to",
+    "lint": "look at a server: how it starts, what it declares, how it takes disturbance",
     "logs": "what servers printed on stderr, in the newest session of the project",
     "login": "authorize hel at a remote server (OAuth)",
     "logout": "give that up: revoke and forget the tokens",
@@ -212,6 +213,12 @@ def _call(parser: Parser) -> None:
     _json(parser, "the result as the server sent it")
 
 
+def _lint(parser: Parser) -> None:
+    parser.add_argument("server", metavar="SERVER", help="its name")
+    parser.add_argument("--json", action="store_true", help="one JSON object")
+    parser.add_argument("--strict", action="store_true", help="warnings fail too")
+
+
 def _test(parser: Parser) -> None:
     parser.add_argument("server", nargs="?", metavar="SERVER", help="only the checks of this one")
     parser.add_argument("-k", dest="name", metavar="NAME", help="only checks whose name holds this")
@@ -275,6 +282,7 @@ _ARGUMENTS: dict[str, Callable[[Parser], None]] = {
     "tools": _tools,
     "call": _call,
     "test": _test,
+    "lint": _lint,
     "logs": _logs,
     "login": _login,
     "logout": _server,

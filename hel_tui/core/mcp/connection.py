@@ -30,6 +30,7 @@ from hel_tui.core.protocol import LogLevel
 from hel_tui.core.vocabulary import Json, ProgressFn
 
 COMPLETION_TIMEOUT = 5.0
+PING_TIMEOUT = 10.0
 
 
 @dataclass(slots=True)
@@ -324,6 +325,16 @@ class Connection:
     def suspect(self) -> None:
         """Something failed that should not: find out whether the server is still there."""
         self._pulse.doubt()
+
+    async def ping(self) -> None:
+        """Any answer will do. Raises CallFault."""
+        self._ready()
+        try:
+            async with asyncio.timeout(PING_TIMEOUT):
+                await self._ping()
+        except (Unreachable, TimeoutError) as error:
+            why = str(error) or f"it did not answer ping within {PING_TIMEOUT:g} s"
+            raise CallFault("timeout", f'The server "{self._entry.name}" does not answer: {why}') from error
 
     async def _ping(self) -> None:
         """Any answer will do. Raises Unreachable when the server cannot be asked."""

@@ -96,6 +96,8 @@ class Finding:
     """The family of providers that would refuse it."""
     mend: str = ""
     """What helps, as a sentence; empty where nothing has to."""
+    also: tuple[str, ...] = ()
+    """Further places where the same was found, tool and path each."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,6 +96,8 @@ class Session:
             self._spawn(self._start_servers())
             if self._options.answerable:
                 self._spawn(self._parts.servers.watch())
+                self._spawn(self._parts.authoring.watch())
+                self._spawn(self._parts.authoring.follow_checks())
             self._spawn(watch_sleep(Clock(), self._parts.host.doubt))
             self._spawn(
                 offer_leftovers(
@@ -219,7 +221,7 @@ class Session:
 
     def diagnosis(self, server: str) -> p.Diagnosis | None:
         """What a doctor found about a server, about hel itself (""); None before it looked."""
-        return self._parts.authoring.diagnosis(server)
+        return self._parts.doctor.diagnosis(server)
 
     # --------------------------------------------------------------- commands
 
@@ -432,6 +434,7 @@ class Session:
 
     def _from_host(self, event: p.Event) -> None:
         self._emit(event)
+        self._parts.authoring.hear(event)
         if isinstance(event, p.ToolsChanged):
             self._parts.agent.measure(self._parts.model.current)
         if isinstance(event, p.ServerChanged):

@@ -24,12 +24,16 @@ from hel_tui.core.options import Options
 from hel_tui.core.permissions.policy import Policy
 from hel_tui.core.protocol import AccessChanged, Event, Notice
 from hel_tui.core.questions import Desk
+from hel_tui.core.session.author import Author
 from hel_tui.core.session.authoring import Authoring
+from hel_tui.core.session.checking import Checking
+from hel_tui.core.session.doctor import Doctor
 from hel_tui.core.session.inside import Inside
 from hel_tui.core.session.model import Model
 from hel_tui.core.session.offerings import Offerings
 from hel_tui.core.session.pages import Pages
 from hel_tui.core.session.questions import recorded_questions
+from hel_tui.core.session.reruns import Reruns
 from hel_tui.core.session.sampling import sample_with
 from hel_tui.core.session.schemas import Schemas
 from hel_tui.core.session.searches import Searches
@@ -74,6 +78,8 @@ class Parts:
     """What goes on in the servers, as a screen shows it."""
     authoring: Authoring
     """For people who write servers."""
+    doctor: Doctor
+    """Says what is well and what is not."""
     searches: Searches
     shell: Tool
     """bash as the person's own: commands typed with `!` run through it."""
@@ -187,10 +193,23 @@ def assemble(
         max_steps=options.max_steps or loaded.settings.max_steps,
     )
 
-    searches = Searches(host, record, emit)
-    servers = Servers(
-        options=options, places=places, host=host, desk=desk, settings=settings, emit=searches.emit
+    checking = Checking(
+        project=options.project,
+        environ=options.environ,
+        host=host,
+        ledger=ledger,
+        policy=policy,
+        desk=desk,
+        redactor=redactor,
+        emit=emit,
+        answerable=options.answerable,
     )
+    reruns = Reruns(
+        host=host, ledger=ledger, policy=policy, checking=checking, files=lambda: files, hide=redactor.known
+    )
+    author = Author(project=options.project, host=host, reruns=reruns, emit=emit, spawn=spawn)
+    authoring = Authoring(project=options.project, checking=checking, author=author, spawn=spawn)
+    searches = Searches(host, record, emit)
     offerings = Offerings(host, lambda: files, emit, redactor.known)
 
     def turn_over(folder: Path) -> None:
@@ -222,6 +241,9 @@ def assemble(
 
     settings.changed = settings_changed
 
+    servers = Servers(
+        options=options, places=places, host=host, desk=desk, settings=settings, emit=searches.emit
+    )
     return Parts(
         places=places,
         redactor=redactor,
@@ -235,13 +257,15 @@ def assemble(
         tools=tools,
         inside=Inside(
             host,
+            project=options.project,
             standing=servers.standing,
             environ=options.environ,
             mask=redactor,
             emit=emit,
             spawn=spawn,
         ),
-        authoring=Authoring(host),
+        authoring=authoring,
+        doctor=Doctor(options, places, host, servers, redactor, emit, spawn),
         searches=searches,
         shell=Bash(workspace, options.environ, confined=False),
         ledger=ledger,

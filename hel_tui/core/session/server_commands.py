@@ -34,7 +34,8 @@ class ServerCommands:
 
     def obey(self, command: p.Command) -> None:
         """Carry out a command. Raises ValueError for one that nobody knows."""
-        if self._parts.inside.obey(command) or self._parts.authoring.obey(command):
+        parts = self._parts
+        if parts.inside.obey(command) or parts.authoring.obey(command) or parts.doctor.obey(command):
             return
         match command:
             case p.RestartServer(server):

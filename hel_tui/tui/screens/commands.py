@@ -231,6 +231,15 @@ class Commands:
             self.refuse(line, t("slash.no_server", server=clean(name[:40], newlines=False)))
         return known
 
+    def _do_doctor(self, rest: str) -> None:
+        from hel_tui.tui.screens.doctor import DoctorScreen  # not needed for the first paint
+
+        if not rest:
+            self.hel.push_screen(DoctorScreen(self.hel))
+        elif self._is_server(rest, f"/doctor {rest}"):
+            self.hel.send(p.Diagnose(rest))
+            self.open_server(rest, "health")
+
     def _do_trust(self, _: str) -> None:
         self.hel.send(p.ReviewTrust())
 

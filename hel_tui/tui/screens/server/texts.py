@@ -275,7 +275,8 @@ def health(diagnosis: p.Diagnosis | None) -> list[SheetLine]:
     ]
     for one in found:
         sign, style = HEALTH[one.health]
-        where = " · ".join(part for part in (one.tool, one.path, one.profile) if part)
+        more = t("health.more", n=len(one.also)) if one.also else ""
+        where = " · ".join(part for part in (one.tool, one.path, more, one.profile) if part)
         lines.append(
             [
                 (f"{sign} ", style),

@@ -66,6 +66,7 @@ STRINGS: dict[str, str] = {
     "config.changed": "server files changed:",
     "config.apply": "{key} applies",
     "slash.call": "call a tool by hand",
+    "slash.doctor": "what works and what does not, here or at a server",
     "slash.trust": "review servers that are not trusted",
     "slash.clear": "begin an empty conversation",
     "slash.new": "begin an empty conversation",

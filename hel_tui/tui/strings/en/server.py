@@ -110,6 +110,8 @@ STRINGS: dict[str, str] = {
     "config.entry": "The entry",
     "health.not_yet": "Nobody has looked yet: {key} starts the server once more beside this one and looks.",
     "health.again": "{key} looks again",
+    "health.of_hel": "What works here and what does not",
+    "health.more": "and {n} more",
     "health.running": "looking…",
     "health.done": "looked for {time}",
     "health.summary": "{errors} errors, {warnings} warnings, {of} looked at",

@@ -63,6 +63,7 @@ STRINGS: dict[str, str] = {
     "config.changed": "서버 파일이 바뀜:",
     "config.apply": "{key} 적용",
     "slash.call": "도구 직접 호출",
+    "slash.doctor": "여기나 서버에서 되는 것과 안 되는 것",
     "slash.trust": "신뢰하지 않은 서버 다시 보기",
     "slash.clear": "빈 대화 시작",
     "slash.new": "빈 대화 시작",

@@ -108,6 +108,8 @@ STRINGS: dict[str, str] = {
     "config.entry": "항목",
     "health.not_yet": "아직 진단하지 않았습니다. {key}를 누르면 서버를 하나 더 띄워 살펴봅니다.",
     "health.again": "{key}로 다시 진단",
+    "health.of_hel": "여기서 되는 것과 안 되는 것",
+    "health.more": "그 밖에 {n}곳",
     "health.running": "살펴보는 중…",
     "health.done": "{time} 동안 살펴봄",
     "health.summary": "오류 {errors}, 경고 {warnings}, 모두 {of}가지",
