@@ -169,6 +169,9 @@ async def test_lines_are_selected_by_keys_and_copied_with_their_times():
     async with on(numbered(100)) as hand:
         await hand.press("v", "k", "k")
         assert "3 lines selected" in hand.text
+        ground = hand.panel.view.style_of("selected").bgcolor
+        lit = [all(one.style.bgcolor == ground for one in hand.panel.view.render_line(y)) for y in range(12)]
+        assert lit == [False] * 9 + [True] * 3
         await hand.press("c")
         copied = hand.app.last(LogView.CopyRequested)
         assert copied.lines == 3

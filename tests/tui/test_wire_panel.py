@@ -269,3 +269,15 @@ async def test_no_size_is_too_small(size):
         await hand.press("g", "enter", "m", "escape")
         await hand.pilot.resize_terminal(120, 40)
         await hand.until(lambda: '"method": "initialize"' in hand.text)
+
+
+async def test_the_frame_whose_body_is_opened_stays_in_view_in_the_shorter_list():
+    wire = FakeWire()
+    for number in range(100):
+        wire.call(f"tool-{number}", id=number)
+    async with on(wire, (120, 40)) as hand:
+        await hand.press("k", "enter")
+        await hand.pilot.pause()
+        view = hand.panel.view
+        assert view.scroll_offset.y <= view.row(view.cursor) < view.scroll_offset.y + view.size.height
+        assert view.cursor == 198

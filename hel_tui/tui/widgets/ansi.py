@@ -32,17 +32,18 @@ _OFF = {22: ("bold", "dim"), 23: ("italic",), 24: ("underline",), 27: ("reverse"
 
 @dataclass(frozen=True, slots=True)
 class _Pen:
-    """How text is written now. Colours: empty, a number below 16, or #rrggbb."""
+    """How text is written now. Colours: empty, a number below 16, or #rrggbb; in a name also @style."""
 
     flags: frozenset[str] = frozenset()
     ink: str = ""
     ground: str = ""
 
-    @property
-    def name(self) -> str:
+    def name(self, base: str) -> str:
+        """The style name for text in this pen; what it leaves open is as in style `base`."""
         if not self.flags and not self.ink and not self.ground:
-            return ""
-        return f"{PREFIX}{self.ink or '-'} {self.ground or '-'} {' '.join(sorted(self.flags))}".rstrip()
+            return base
+        ink = self.ink or (f"@{base}" if base else "-")
+        return f"{PREFIX}{ink} {self.ground or '-'} {' '.join(sorted(self.flags))}".rstrip()
 
 
 def parts(text: str, base: str = "") -> list[Part]:
@@ -53,9 +54,9 @@ def parts(text: str, base: str = "") -> list[Part]:
     pen, at = _Pen(), 0
     for match in _SGR.finditer(text):
         if match.start() > at:
-            found.append((clean(text[at : match.start()], newlines=False), pen.name or base))
+            found.append((clean(text[at : match.start()], newlines=False), pen.name(base)))
         pen, at = _changed(pen, match[1]), match.end()
-    found.append((clean(text[at:], newlines=False), pen.name or base))
+    found.append((clean(text[at:], newlines=False), pen.name(base)))
     return [part for part in found if part[0]]
 
 
@@ -146,6 +147,8 @@ def style(name: str, role: Callable[[str], Style], is_ansi: bool) -> Style:
 
 def _colour(spec: str, role: Callable[[str], Style], is_ansi: bool) -> tuple[RichColor | None, bool]:
     """A colour that can be read on the view, and whether it is a bright one (drawn bold)."""
+    if spec.startswith("@"):
+        return role(spec[1:]).color, False
     if not spec.startswith("#"):
         number = int(spec)
         return role(_ROLES[number % 8]).color, 9 <= number <= 15

@@ -35,7 +35,7 @@ _LEVELS: dict[str, str] = {
 _ESCAPED = re.compile(r"\\.", re.DOTALL)
 _REPEATED_GROUP = re.compile(r"\)(?:[*+]|\{)")
 _QUANTIFIER = re.compile(r"[*+?]|\{\d*,?\d*\}")
-_HUES = ("blue", "magenta", "ok", "warn", "accent", "bad")
+_HUES = ("blue", "magenta", "ok", "accent")
 
 
 @dataclass(frozen=True, slots=True)

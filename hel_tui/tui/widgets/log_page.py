@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rich.segment import Segment
 from rich.style import Style
 from textual.geometry import Region, Size
 from textual.strip import Strip
@@ -169,7 +170,8 @@ class LogPage(WindowView[p.LogWindow]):
         number, row = self._page[y]
         strip = self.paint(row, self.columns)
         if self.held >= 0 and min(self.held, self.at) <= number <= max(self.held, self.at):
-            return strip.apply_style(self.style_of("selected"))
+            selected = self.style_of("selected")
+            return Strip([Segment(text, (style or selected) + selected) for text, style, _ in strip])
         return strip
 
     def _nothing(self, y: int) -> Line:

@@ -150,6 +150,18 @@ class WireView(WindowView[p.FrameWindow]):
             return Strip([Segment(text, (style or cursor) + cursor) for text, style, _ in strip])
         return strip
 
+    def on_resize(self) -> None:
+        """Keep the cursor in view."""
+        if self.following:
+            self.go_to_end()
+        elif self.count:
+            row, height = self.row(self.cursor), max(self.size.height, 1)
+            if not self.scroll_offset.y <= row < self.scroll_offset.y + height:
+                cursor = self.cursor
+                self.go_to_row(max(row - height // 2, 0))
+                self.following, self.cursor = False, cursor
+                self.refresh()
+
     # ------------------------------------------------------------------ keys
 
     def go_to(self, number: int) -> None:

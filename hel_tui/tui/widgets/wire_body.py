@@ -28,6 +28,8 @@ class WireBody(Container):
         display: none;
         border-top: solid $border-blurred;
         &.-beside { layout: horizontal; }
+        & > JsonPane:focus-within { height: 2fr; }
+        &.-beside > JsonPane { height: 1fr; }
         & > JsonPane.-second { border-top: solid $border-blurred; }
         &.-beside > JsonPane.-second { border-top: none; border-left: solid $border-blurred; }
     }
