@@ -69,6 +69,8 @@ class Ledger:
         self._emit = emit
         self._record = record
         self._details: dict[str, CallDetail] = {}
+        self._by_hand: set[str] = set()
+        """Ids of the calls that the person made."""
         self._sizes: dict[str, int] = {}
         """Characters of each result that is kept, oldest first."""
         self._kept = 0
@@ -77,12 +79,21 @@ class Ledger:
     def clear(self) -> None:
         """A new session begins: nobody asks for the cards of the last one any more."""
         self._details.clear()
+        self._by_hand.clear()
         self._sizes.clear()
         self._kept = 0
 
     def detail(self, call_id: str) -> CallDetail | None:
         """Everything about a call; safe from any thread."""
         return self._details.get(call_id)
+
+    def by_hand(self, server: str) -> tuple[CallDetail, ...]:
+        """The calls of this server's tools that the person made and that came to a result, oldest first."""
+        return tuple(
+            detail
+            for call_id, detail in tuple(self._details.items())
+            if call_id in self._by_hand and detail.server == server and detail.state in ("ok", "failed")
+        )
 
     def open(
         self,
@@ -120,6 +131,8 @@ class Ledger:
             shared=not by_hand,
         )
         self._details[call_id] = detail
+        if by_hand:
+            self._by_hand.add(call_id)
         summary = " ".join(summary.split())[:MAX_SUMMARY]
         self._emit(CallStarted(turn, call_id, server, raw, summary, by_hand=by_hand))
         return Card(call, tool, detail, checked, by_hand=by_hand, converted=converted)

@@ -37,6 +37,10 @@ _EXPECT = {"kind", "text", "value", "value_json", "content", "content_json", "sc
 _COMPARED = ("text", "value", "content", "schema", "snapshot")
 
 
+class BadMask(ValueError):
+    """A mask cannot be used; the text says why, without a full stop."""
+
+
 class _Wrong(ValueError):
     """A check cannot be used; the text says why, without a full stop."""
 
@@ -134,6 +138,10 @@ def _expected(raw: Any) -> Expected:
     if not isinstance(is_error, bool):
         raise _Wrong("`expect.is_error` must be true or false")
     snapshot = _snapshot(raw, kind)
+    try:
+        masks = tuple(map(mask, _texts(raw, "masks")))
+    except BadMask as bad:
+        raise _Wrong(str(bad)) from None
     given = [key for key in _COMPARED if raw.get(key) is not None or raw.get(f"{key}_json") is not None]
     fitting = {"schema": {"schema"}, "snapshot": {"snapshot"}}.get(kind, {"text", "value", "content"})
     if strange := [key for key in given if key not in fitting]:
@@ -150,7 +158,7 @@ def _expected(raw: Any) -> Expected:
         schema,
         snapshot,
         is_error,
-        tuple(_mask(one) for one in _texts(raw, "masks")),
+        masks,
         _texts(raw, "ignore"),
     )
 
@@ -201,15 +209,16 @@ def _texts(raw: dict[str, Any], key: str) -> tuple[str, ...]:
     return tuple(value)
 
 
-def _mask(pattern: str) -> re.Pattern[str]:
+def mask(pattern: str) -> re.Pattern[str]:
+    """Read a mask. Raises BadMask."""
     if len(pattern) > MAX_MASK:
-        raise _Wrong(f"a mask is longer than {MAX_MASK} characters")
+        raise BadMask(f"a mask is longer than {MAX_MASK} characters")
     try:
         found = re.compile(pattern)
     except (re.error, RecursionError, OverflowError) as error:
-        raise _Wrong(f"the mask {pattern[:60]} is no regular expression: {error}") from None
+        raise BadMask(f"the mask {pattern[:60]} is no regular expression: {error}") from None
     if found.fullmatch(""):
-        raise _Wrong(f"the mask {pattern[:60]} matches nothing at all, everywhere")
+        raise BadMask(f"the mask {pattern[:60]} matches nothing at all, everywhere")
     return found
 
 

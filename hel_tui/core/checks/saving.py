@@ -8,7 +8,9 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -31,8 +33,12 @@ class NotSaved(ValueError):
     """The check was not saved; the text is a sentence."""
 
 
-def expected_of(result: Json, kind: CheckKind) -> Expected:
+def expected_of(result: Json, kind: CheckKind, masks: tuple[re.Pattern[str], ...] = ()) -> Expected:
     """What a result becomes as an expectation. Raises NotSaved when it cannot be one of this kind."""
+    return replace(_expected_of(result, kind), masks=masks)
+
+
+def _expected_of(result: Json, kind: CheckKind) -> Expected:
     is_error = result.get("isError") is True
     if kind == "snapshot":
         return Expected("snapshot", is_error=is_error)

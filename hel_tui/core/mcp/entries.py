@@ -64,6 +64,8 @@ class ServerEntry:
     """None leaves it to the settings."""
     protocol: Protocol = "auto"
     log_level: LogLevel | None = None
+    watch: tuple[str, ...] = ()
+    """Globs of author mode, relative to `default_cwd`: a save starts the next generation."""
     headers_helper: str = ""
     """A command whose output are headers, as JSON."""
     oauth: Json | bool | None = None

@@ -26,14 +26,14 @@ FLAGS = (
 """Keys that are true or false."""
 _REMOTE = ("headersHelper", "oauth", "ca", "insecure")
 """Keys that only concern servers behind a URL."""
-_LATER = ("watch",)
-"""Keys of entries that this version does not act on: checked, and said to do nothing where they are set."""
+_LOCAL = ("watch",)
+"""Keys that only concern servers that are programs."""
 SWITCHES = ("disabled", "enabled")
 """Two spellings of one switch."""
 KNOWN = frozenset(
     {"type", "command", "args", "env", "cwd", "url", "headers", "timeout"}
     | {"startup_timeout", "tools", "protocol", "on_list_changed", "log_level"}
-    | {*FLAGS, *_REMOTE, *_LATER, *SWITCHES}
+    | {*FLAGS, *_REMOTE, *_LOCAL, *SWITCHES}
 )
 """Every key an entry may have."""
 _OTHERS = {"alwaysLoad": "always_load"}
@@ -82,8 +82,8 @@ def remarks(entry: ServerEntry, raw: dict[str, Any]) -> list[str]:
     notes += _doubts(entry)
     if entry.insecure and entry.transport != "stdio":
         notes.append("`insecure`: whoever is between hel and this server can read and change everything.")
-    if later := [key for key in _LATER if raw.get(key)]:
-        notes.append(f"{_listed(later)} not in this version: left out.")
+    if entry.transport != "stdio" and (odd := [key for key in _LOCAL if raw.get(key)]):
+        notes.append(f"{_listed(odd)} only concerns servers with a `command`: left out.")
     if entry.scope == "project":
         notes += _secret_remarks(entry)
     return notes

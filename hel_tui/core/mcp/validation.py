@@ -104,12 +104,12 @@ def judge(name: str, raw: Any, scope: Scope, file: Path, default_cwd: Path) -> J
         on_list_changed=_word(raw, "on_list_changed", OnListChanged, None),
         protocol=_word(raw, "protocol", Protocol, "auto"),
         log_level=_word(raw, "log_level", LogLevel, None),
+        watch=_texts(raw, "watch"),
         headers_helper=_command(raw, "headersHelper"),
         oauth=_oauth(raw, is_used=transport != "stdio"),
         ca=_text(raw, "ca"),
         **{key: _flag(raw, key) for key in FLAGS if key in raw},
     )
-    _texts(raw, "watch")
     notes += remarks(entry, raw)
     return Judged(entry, tuple(notes))
 

@@ -1,34 +1,76 @@
 """What people who write servers use: saved checks, watched servers, diagnoses.
 
-Not here: running and comparing checks (checks), what a doctor looks at (diagnosis).
+Not here: running and comparing checks (checking), author mode (author), what a doctor looks at (diagnosis).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Any
+
 from hel_tui.core import protocol as p
-from hel_tui.core.mcp.host import Host
+from hel_tui.core.checks.check import FOLDER
+from hel_tui.core.session.author import Author
+from hel_tui.core.session.checking import Checking
+from hel_tui.core.session.saves import read_glob, saves
+
+CHECK_FILES = str(FOLDER / "*.toml")
 
 
 class Authoring:
     """Bound to one session. Reading methods are safe from any thread."""
 
-    def __init__(self, host: Host) -> None:
-        self._host = host
+    def __init__(
+        self,
+        *,
+        project: Path,
+        checking: Checking,
+        author: Author,
+        spawn: Callable[[Coroutine[Any, Any, None]], None],
+    ) -> None:
+        """`spawn` runs work beside the turns."""
+        self._project = project
+        self._checking = checking
+        self._author = author
+        self._spawn = spawn
 
     def renewal(self, number: int) -> p.Renewal | None:
         """What came of one save."""
+        return self._author.renewal(number)
 
     def checks(self) -> tuple[p.CheckRow, ...]:
         """The saved checks, by name."""
-        return ()
+        return self._checking.rows
 
     def check_results(self) -> tuple[p.CheckResult, ...]:
         """How those went that were run last."""
-        return ()
+        return self._checking.results
 
     def diagnosis(self, server: str) -> p.Diagnosis | None:
         """What a doctor found."""
 
-    def obey(self, command: p.Command) -> bool:  # noqa: ARG002
+    def obey(self, command: p.Command) -> bool:
         """Carry out a command that is about checks or diagnoses; False for any other."""
-        return False
+        match command:
+            case p.SaveCheck():
+                self._spawn(self._checking.save(command))
+            case p.RunChecks(server):
+                self._spawn(self._checking.run(server))
+            case _:
+                return False
+        return True
+
+    def hear(self, event: p.Event) -> None:
+        """What the servers tell."""
+        self._author.hear(event)
+
+    async def watch(self) -> None:
+        """Follow saves of watched servers, until cancelled."""
+        await self._author.watch()
+
+    async def follow_checks(self) -> None:
+        """Read the checks, and again whenever their files change, until cancelled."""
+        await self._checking.read()
+        async for _ in saves([read_glob(self._project, CHECK_FILES)]):
+            await self._checking.read()

@@ -1,0 +1,168 @@
+"""Author mode: a save of a watched file starts the server's next generation, and shows what is different.
+
+One renewal of a server at a time; the newest save wins. Not here: starting it beside the old one (mcp),
+noticing saves (saves), calling again (reruns).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import time
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Any
+
+from hel_tui.core import protocol as p
+from hel_tui.core.mcp.entries import ServerEntry
+from hel_tui.core.mcp.host import Host
+from hel_tui.core.session.reruns import Reruns
+from hel_tui.core.session.saves import read_glob, saves
+from hel_tui.core.tools.wildcards import WildcardError
+
+KEPT = 100
+"""Renewals that can be looked at."""
+NAMED = 3
+"""Saved files that are named in a sentence."""
+MAX_SENTENCE = 200
+
+
+class Author:
+    """Watches the servers of one session. Lives in the core's loop; `renewal` is safe from any thread."""
+
+    def __init__(
+        self,
+        *,
+        project: Path,
+        host: Host,
+        reruns: Reruns,
+        emit: Callable[[p.Event], None],
+        spawn: Callable[[Coroutine[Any, Any, None]], None],
+    ) -> None:
+        self._project = project
+        self._host = host
+        self._reruns = reruns
+        self._emit = emit
+        self._spawn = spawn
+        self._watching: dict[str, tuple[ServerEntry, asyncio.Task[None]]] = {}
+        self._renewing: dict[str, asyncio.Task[None]] = {}
+        self._files: dict[str, tuple[Path, ...]] = {}
+        """What was saved since a server was last renewed."""
+        self._changes: dict[str, int] = {}
+        """Number of the newest change of each server's tools."""
+        self._numbers = itertools.count(1)
+        self._renewals: dict[int, p.Renewal] = {}
+        self._is_on = False
+
+    def renewal(self, number: int) -> p.Renewal | None:
+        """What came of one save; None when it is not kept."""
+        return self._renewals.get(number)
+
+    async def watch(self) -> None:
+        """Follow saves until cancelled."""
+        self._is_on = True
+        try:
+            for supervisor in self._host.servers():
+                self._follow(supervisor.entry.name)
+            await asyncio.Event().wait()
+        finally:
+            self._is_on = False
+            tasks = [*self._renewing.values(), *(task for _, task in self._watching.values())]
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    def hear(self, event: p.Event) -> None:
+        """What the servers tell: entries come and go, lists change."""
+        match event:
+            case p.ServerChanged(name) | p.ServerRemoved(name) if self._is_on:
+                self._follow(name)
+            case p.ListChanged(server, number):
+                self._changes[server] = number
+
+    def _follow(self, name: str) -> None:
+        """Watch the files of a server as its entry says now."""
+        supervisor = self._host.server(name)
+        entry = supervisor.entry if supervisor is not None else None
+        before = self._watching.get(name)
+        if before is not None and entry is not None and before[0].watch == entry.watch:
+            return
+        if before is not None:
+            del self._watching[name]
+            before[1].cancel()
+        if entry is not None and entry.watch and entry.transport == "stdio":
+            task = asyncio.ensure_future(self._watch(entry))
+            self._watching[name] = (entry, task)
+
+    async def _watch(self, entry: ServerEntry) -> None:
+        try:
+            globs = [read_glob(entry.default_cwd, glob) for glob in entry.watch]
+            async for files in saves(globs):
+                await self._saved(entry.name, files)
+        except (OSError, RuntimeError, WildcardError) as error:
+            self._emit(p.Notice("warning", f"Saves are not followed: {error}", entry.name))
+
+    # ------------------------------------------------------------------- a save
+
+    async def _saved(self, name: str, files: tuple[Path, ...]) -> None:
+        """Renew a server; what an earlier save began and did not finish is given up."""
+        running = self._renewing.get(name)
+        if running is not None:
+            running.cancel()
+            await asyncio.wait({running})
+        self._files[name] = tuple(dict.fromkeys((*self._files.get(name, ()), *files)))
+        task = self._renewing[name] = asyncio.ensure_future(self._renew(name))
+        self._spawn(_seen(task))
+
+    async def _renew(self, name: str) -> None:
+        supervisor = self._host.server(name)
+        if supervisor is None:
+            return
+        known = self._changes.get(name, 0)
+        outcome = await supervisor.renew()
+        files = tuple(map(self._shown, self._files.pop(name, ())))
+        if outcome.refused:
+            return
+        number = next(self._numbers)
+        change = self._changes.get(name, 0)
+        failure = outcome.failure
+        renewal = p.Renewal(
+            number,
+            name,
+            time.time(),
+            files,
+            "broken" if failure is not None else "renewed",
+            reason=(failure.exit or failure.sentence) if failure is not None else "",
+            failure=failure.number if failure is not None else 0,
+            change=change if change != known else 0,
+            reruns=await self._reruns.run(name) if failure is None else (),
+        )
+        self._renewals[number] = renewal
+        while len(self._renewals) > KEPT:
+            del self._renewals[next(iter(self._renewals))]
+        self._emit(p.ServerRenewed(name, number, renewal.state, _sentence(renewal, outcome.still_up)))
+
+    def _shown(self, path: Path) -> str:
+        """A file as a person of this project names it."""
+        return str(path.relative_to(self._project)) if path.is_relative_to(self._project) else str(path)
+
+
+async def _seen(task: asyncio.Task[None]) -> None:
+    """Wait for a renewal, so that a bug in it is told; one that was given up is no news."""
+    await asyncio.wait({task})
+    if not task.cancelled() and (error := task.exception()) is not None:
+        raise error
+
+
+def _sentence(renewal: p.Renewal, still_up: bool) -> str:
+    """What came of a save, in one sentence of at most 200 characters."""
+    more = f" and {len(renewal.files) - NAMED} more" if len(renewal.files) > NAMED else ""
+    saved = f"{', '.join(renewal.files[:NAMED])}{more} saved"
+    if renewal.state == "broken":
+        then = "the one before still answers" if still_up else "it is tried again with the next save"
+        return f"{saved}: the new one did not come up ({renewal.reason}); {then}"[:MAX_SENTENCE]
+    differ = sum(not one.same for one in renewal.reruns)
+    wrong = sum(one.failed for one in renewal.reruns)
+    calls = f"{len(renewal.reruns)} called again, {differ} with another result" if renewal.reruns else ""
+    failed = f", {wrong} failed" if wrong else ""
+    return f"{saved}: the new one answers{f'; {calls}{failed}' if calls else ''}"[:MAX_SENTENCE]
