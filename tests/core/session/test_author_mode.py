@@ -1,0 +1,274 @@
+"""A watched server: a save starts the next generation, and shows what is different."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from hel_tui.core import protocol as p
+from tests.rig import SERVERS, Driver
+
+Open = Callable[..., Driver]
+
+PROGRAM = """
+import sys
+sys.path.insert(0, {servers!r})
+from stdio_server import Server, text, tool
+
+class Mine(Server):
+    tools = [{tools}]
+
+    def begin(self):
+        {begin}
+
+    def call(self, identity, name, arguments, params):
+        self.note(made=name)
+        self.answer(identity, text({says!r} + ":" + arguments.get("text", "")))
+
+Mine().run()
+"""
+
+
+class Source:
+    """The server's program, as its author writes it."""
+
+    def __init__(self, project: Path, folder: Path) -> None:
+        self.file = project / "src" / "server.py"
+        self.file.parent.mkdir()
+        self.named = folder / "servers.json"
+        self.events = folder / "events"
+
+    def configure(self, *watch: str) -> None:
+        entry = {
+            "command": sys.executable,
+            "args": ["-S", "-E", str(self.file)],
+            "cwd": str(self.file.parents[1]),
+            "watch": list(watch),
+            "env": {"EVENTS": str(self.events)},
+        }
+        self.named.write_text(json.dumps({"mcpServers": {"mine": entry}}))
+
+    def save(self, says: str, tools: str = 'tool("echo")', begin: str = "pass") -> None:
+        """Replace the file as editors do."""
+        beside = self.file.with_suffix(".tmp")
+        beside.write_text(PROGRAM.format(servers=str(SERVERS), says=says, tools=tools, begin=begin))
+        beside.replace(self.file)
+
+    @property
+    def made(self) -> list[str]:
+        """Calls that reached any generation."""
+        lines = self.events.read_text().splitlines() if self.events.exists() else []
+        return [note["made"] for note in map(json.loads, lines) if "made" in note]
+
+
+@pytest.fixture
+def source(project: Path, tmp_path: Path) -> Source:
+    made = Source(project, project)
+    made.configure("src/**/*.py")
+    return made
+
+
+@pytest.fixture
+def opened(play: Open, source: Source) -> Callable[[], Driver]:
+    return lambda: play(model=None, base_url=None, mcp_config=(source.named,))
+
+
+def renewed(driver: Driver, count: int = 1) -> p.Renewal:
+    event = driver.wait(lambda _: driver.of(p.ServerRenewed)[count - 1 : count], f"renewal {count}")[0]
+    renewal = driver.core.renewal(event.number)
+    assert renewal is not None
+    return renewal
+
+
+def by_hand(driver: Driver, arguments: str, tool: str = "echo") -> None:
+    before = len(driver.results())
+    driver.send(p.CallTool(f"mine.{tool}", arguments))
+    driver.answer(p.ApprovalQuestion, p.ApprovalAnswer("once"))
+    assert driver.call_end(before).state == "ok"
+
+
+def test_a_save_brings_the_next_generation_and_calls_again_what_was_called_by_hand(
+    opened: Callable[[], Driver], source: Source
+) -> None:
+    source.save("one")
+    with opened() as driver:
+        pid = driver.phase("mine", "ready").pid
+        by_hand(driver, '{"text": "hi"}')
+        source.save("two", tools='tool("echo"), tool("more")')
+        renewal = renewed(driver)
+        assert (renewal.state, renewal.files) == ("renewed", ("src/server.py",))
+        (again,) = renewal.reruns
+        assert (again.before, again.after, again.same, again.failed) == ("one:hi", "two:hi", False, False)
+        change = driver.core.list_change(renewal.change)
+        assert change is not None
+        assert (change.cause, [tool.tool for tool in change.tools]) == ("author mode", ["more"])
+        assert driver.phase("mine", "ready").pid != pid
+
+
+def test_a_broken_save_leaves_the_old_one_and_the_next_save_mends_it(
+    opened: Callable[[], Driver], source: Source
+) -> None:
+    source.save("one")
+    with opened() as driver:
+        pid = driver.phase("mine", "ready").pid
+        source.save("two", begin='raise SystemExit("a slip")')
+        renewal = renewed(driver)
+        assert (renewal.state, renewal.reruns) == ("broken", ())
+        failure = driver.core.failed(renewal.failure)
+        assert failure is not None
+        assert "a slip" in "\n".join(failure.stderr)
+        assert driver.phase("mine", "ready").pid == pid
+        by_hand(driver, '{"text": "still"}')
+        source.save("three")
+        again = renewed(driver, 2)
+        assert again.state == "renewed"
+        assert again.reruns[0].after == "three:still"
+
+
+def test_a_server_that_never_started_starts_with_the_save_that_mends_it(
+    opened: Callable[[], Driver], source: Source
+) -> None:
+    source.save("one", begin="raise SystemExit(3)")
+    with opened() as driver:
+        driver.phase("mine", "failed")
+        source.save("two")
+        assert renewed(driver).state == "renewed"
+        driver.phase("mine", "ready")
+
+
+def test_a_save_that_changes_nothing_and_files_that_are_not_meant_do_nothing(
+    opened: Callable[[], Driver], source: Source
+) -> None:
+    source.save("one")
+    with opened() as driver:
+        driver.phase("mine", "ready")
+        source.save("two")
+        renewed(driver)
+        source.save("two")  # the same content again
+        os.utime(source.file)
+        cache = source.file.parent / "__pycache__"
+        cache.mkdir()
+        (cache / "server.py").write_text("x")
+        (source.file.parent / "notes.txt").write_text("x")
+        source.save("three")
+        assert renewed(driver, 2).files == ("src/server.py",)
+        assert len(driver.of(p.ServerRenewed)) == 2
+
+
+def test_many_files_at_once_are_one_renewal(opened: Callable[[], Driver], source: Source) -> None:
+    source.save("one")
+    with opened() as driver:
+        driver.phase("mine", "ready")
+        (source.file.parent / "deep" / "er").mkdir(parents=True)
+        for number in range(20):
+            (source.file.parent / f"part{number}.py").write_text(f"n = {number}")
+        source.save("two")
+        renewal = renewed(driver)
+        assert len(renewal.files) == 21
+        assert len(driver.of(p.ServerRenewed)) == 1
+
+
+def test_the_newest_save_wins_over_a_start_that_hangs(
+    opened: Callable[[], Driver], source: Source, tmp_path: Path
+) -> None:
+    source.save("one")
+    there = tmp_path / "there"
+    with opened() as driver:
+        driver.phase("mine", "ready")
+        source.save("hangs", begin=f"open({str(there)!r}, 'w').close(); import time; time.sleep(999)")
+        driver.wait(lambda _: there.exists(), "the start of the one that hangs")
+        source.save("three")
+        renewal = renewed(driver)
+        assert renewal.state == "renewed"
+        by_hand(driver, '{"text": "x"}')
+        assert driver.results()[-1].preview == "three:x"
+
+
+def test_what_says_it_destroys_is_never_called_again(opened: Callable[[], Driver], source: Source) -> None:
+    tools = 'tool("wipe", annotations={"destructiveHint": True}), tool("echo")'
+    source.save("one", tools=tools)
+    with opened() as driver:
+        driver.phase("mine", "ready")
+        by_hand(driver, "{}", "wipe")
+        by_hand(driver, "{}", "echo")
+        source.save("two", tools=tools)
+        assert [one.tool for one in renewed(driver).reruns] == ["echo"]
+        assert source.made.count("wipe") == 1
+
+
+def test_nothing_is_called_again_that_the_access_level_refuses(
+    opened: Callable[[], Driver], source: Source
+) -> None:
+    source.save("one")
+    with opened() as driver:
+        driver.phase("mine", "ready")
+        by_hand(driver, "{}")
+        driver.send(p.SetAccess("read-only"))
+        driver.wait(lambda _: driver.of(p.AccessChanged))
+        source.save("two")
+        assert renewed(driver).reruns == ()
+        assert source.made == ["echo"]
+
+
+def test_a_saved_check_is_run_with_each_save(
+    opened: Callable[[], Driver], source: Source, project: Path
+) -> None:
+    source.save("one")
+    with opened() as driver:
+        driver.phase("mine", "ready")
+        by_hand(driver, '{"text": "hi"}')
+        driver.send(p.SaveCheck(driver.results()[-1].call_id, "says one"))
+        driver.wait(lambda _: [e for e in driver.of(p.ChecksChanged) if e.count == 1])
+        assert [row.name for row in driver.core.checks()] == ["says one"]
+        source.save("two")
+        checked = next(one for one in renewed(driver).reruns if one.check is not None)
+        assert checked.failed
+        assert "-one:hi\n+two:hi" in checked.check.diff
+        source.save("one")
+        assert not any(one.failed for one in renewed(driver, 2).reruns)
+
+
+def test_checks_of_the_project_are_run_once_the_person_agreed(
+    opened: Callable[[], Driver], source: Source, project: Path
+) -> None:
+    source.save("one")
+    folder = project / ".hel" / "checks"
+    folder.mkdir(parents=True)
+    text = 'name = "a"\nserver = "mine"\ntool = "echo"\narguments = { text = "x" }\nexpect = { text = "one:x" }\n'
+    (folder / "a.toml").write_text(text)
+    with opened() as driver:
+        driver.phase("mine", "ready")
+        driver.wait(lambda _: driver.of(p.ChecksChanged))
+        driver.send(p.RunChecks())
+        asked = driver.answer(p.ApprovalQuestion, p.ApprovalAnswer("deny"))
+        assert '"call": "mine.echo"' in asked.arguments
+        assert source.made == []
+        driver.send(p.RunChecks("mine"))
+        driver.answer(p.ApprovalQuestion, p.ApprovalAnswer("once"))
+        ran = driver.wait(lambda _: driver.of(p.ChecksRan))[-1]
+        assert (ran.passed, ran.failed) == (1, 0)
+        driver.send(p.RunChecks())  # agreed: no further question
+        driver.wait(lambda _: driver.of(p.ChecksRan)[1:])
+        assert [one.state for one in driver.core.check_results()] == ["passed"]
+        (folder / "a.toml").write_text(text.replace("one:x", "two:x"))
+        driver.wait(lambda _: driver.of(p.ChecksChanged)[1:])
+        driver.send(p.RunChecks())  # another file: asked again
+        driver.answer(p.ApprovalQuestion, p.ApprovalAnswer("once"))
+        ran = driver.wait(lambda _: driver.of(p.ChecksRan)[2:])[0]
+        assert (ran.passed, ran.failed) == (0, 1)
+
+
+@pytest.mark.parametrize("call", ["hand-nothing", ""])
+def test_what_is_no_call_of_a_server_is_not_saved(
+    opened: Callable[[], Driver], source: Source, call: str
+) -> None:
+    source.save("one")
+    with opened() as driver:
+        driver.phase("mine", "ready")
+        driver.send(p.SaveCheck(call, "x"))
+        driver.wait(lambda _: [e for e in driver.of(p.Notice) if e.text.startswith("Not saved")])
