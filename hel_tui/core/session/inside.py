@@ -6,12 +6,17 @@ Not here: the stores themselves and what servers may ask (mcp), who draws it (a 
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Mapping
-from typing import Any
+from functools import partial
+from pathlib import Path
+from typing import Any, TextIO
 
 from hel_tui.core import protocol as p
+from hel_tui.core.mcp.exports import NotExported, to_file, write_har, write_jsonl, write_log
 from hel_tui.core.mcp.host import Host
 from hel_tui.core.mcp.overview import overview
 from hel_tui.core.session.entries import Standing, entry_detail
+from hel_tui.core.store.expansion import expand_home
+from hel_tui.core.threads import in_thread
 
 
 class Inside:
@@ -21,6 +26,7 @@ class Inside:
         self,
         host: Host,
         *,
+        project: Path,
         standing: Callable[[str], Standing | None],
         environ: Mapping[str, str],
         mask: Callable[[str], str],
@@ -29,6 +35,7 @@ class Inside:
     ) -> None:
         """`standing` is what the files say of a server; `spawn` runs work beside the turns."""
         self._host = host
+        self._project = project
         self._standing = standing
         self._environ = environ
         self._mask = mask
@@ -71,6 +78,10 @@ class Inside:
                 self._host.processes.watch(server, on)
             case p.EndProcess(server, pid):
                 self._spawn(self._end(server, pid))
+            case p.SaveLog():
+                self._spawn(self._save_log(command))
+            case p.ExportFrames():
+                self._spawn(self._export(command))
             case _:
                 return False
         return True
@@ -79,3 +90,33 @@ class Inside:
         problem = await self._host.processes.end(server, pid)
         text = problem or f"Process {pid} was ended."
         self._emit(p.Notice("warning" if problem else "info", text, server))
+
+    async def _save_log(self, command: p.SaveLog) -> None:
+        log = self._host.log(command.server)
+        if log is None:
+            self._emit(p.Notice("warning", f"There is no server named {command.server}."))
+            return
+        write = partial(write_log, log, command.query, self._mask, whose=not command.server)
+        await self._write(command.server, command.path, write, "lines")
+
+    async def _export(self, command: p.ExportFrames) -> None:
+        store = self._host.frames(command.server)
+        if store is None:
+            self._emit(p.Notice("warning", f"There is no server named {command.server}."))
+            return
+        if command.form == "cassette":
+            self._emit(p.Notice("warning", "A cassette is kept with hel mcp record.", command.server))
+            return
+        is_har = command.form == "har"
+        write = partial(write_har if is_har else write_jsonl, store, command.query)
+        await self._write(command.server, command.path, write, "exchanges" if is_har else "frames")
+
+    async def _write(self, server: str, path: str, write: Callable[[TextIO], int], what: str) -> None:
+        """Write beside the loop and tell how it went."""
+        target = self._project / expand_home(path, self._environ)
+        try:
+            count = await in_thread(lambda: to_file(target, write), "hel-export")
+        except NotExported as error:
+            self._emit(p.Notice("warning", f"{target} was not written: {error}.", server))
+        else:
+            self._emit(p.Notice("info", f"{count:,} {what} were written to {target}.", server))
