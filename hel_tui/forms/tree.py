@@ -126,8 +126,7 @@ class Form:
             child = node.children[0]
             self._begin(child)
             child.present = child.kind in ("object", "array", "null", "union") or child.present
-            if before is not MISSING and fits(child.spec, before):
-                self._fill(child, before)
+            self._carry(child, before)
 
     def write(self, node: Node, text: str) -> None:
         """What was typed into a field. Of a number, nothing typed is nothing sent."""
@@ -240,6 +239,17 @@ class Form:
                 node.present = True
 
     # ------------------------------------------------------------------ filling
+
+    def _carry(self, node: Node, before: Any) -> None:
+        """Take over of an earlier value what a place can show; of an object, property by property."""
+        if before is MISSING or not fits(node.spec, before):
+            return
+        if node.kind != "object":
+            self._fill(node, before)
+            return
+        for child in node.children:
+            if child.key in before and fits(child.spec, before[child.key]):
+                self._fill(child, before[child.key])
 
     def _fill(self, node: Node, value: Any) -> None:
         """Put a value into a place. Where its shape is another one, it stands there as JSON."""

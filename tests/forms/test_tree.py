@@ -225,6 +225,10 @@ def test_another_shape_keeps_what_fits_it() -> None:
     form = Form(obj({"s": {"anyOf": shapes}}, "s"), {"s": {"a": "kept"}})
     form.pick(form.find(("s",)), 1)
     assert value(form) == {"s": {"a": "kept"}}
+    marked = [obj({"k": {"const": name}, "a": {"type": "string"}}, "k") for name in ("one", "two")]
+    form = Form(obj({"s": {"oneOf": marked}}, "s"), {"s": {"k": "one", "a": "kept"}})
+    form.pick(form.find(("s",)), 1)
+    assert value(form) == {"s": {"k": "two", "a": "kept"}}, "what tells them apart is the new one's"
     form = Form(obj({"s": {"type": ["string", "integer"]}}, "s"), {"s": "text"})
     form.pick(form.find(("s",)), 1)
     assert value(form) == {}, "a text is no number"
