@@ -72,6 +72,7 @@ def _facts(entry: ServerEntry, ground: Ground) -> dict[str, Any]:
         "startup_timeout": entry.startup_timeout,
         "include": list(entry.include),
         "exclude": list(entry.exclude),
+        "watch": list(entry.watch),
         "options": {key: getattr(entry, key) for key in FLAGS if key in entry.definition},
         "risks": list(shown.risks),
         "notes": notes,
@@ -116,6 +117,7 @@ def _lines(facts: dict[str, Any]) -> Iterator[str]:
         *(("oauth", f"{name}: {value}") for name, value in facts["oauth"].items()),
         *(("needs", _need(need)) for need in facts["needs"]),
         ("tools", _filters(facts)),
+        ("watch", printable(", ".join(facts["watch"]))),
         ("options", ", ".join(f"{key} {str(value).lower()}" for key, value in facts["options"].items())),
         ("timeout", f"{facts['timeout']:g} s a call, {facts['startup_timeout']:g} s to start"),
         *(

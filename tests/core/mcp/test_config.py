@@ -340,16 +340,11 @@ def test_a_credential_in_a_committed_file_is_warned_about_without_showing_it(at:
     assert at.load().problems == ()
 
 
-@pytest.mark.parametrize(
-    ("key", "value"),
-    [
-        ("watch", ["src/**"]),
-    ],
-)
-def test_a_key_that_this_version_does_not_act_on_makes_a_note(at: Setting, key: str, value: Any) -> None:
-    problem = at.problem({**GOOD, key: value})
+def test_globs_of_author_mode_are_read_and_mean_nothing_for_a_remote_server(at: Setting) -> None:
+    assert at.one({**GOOD, "watch": ["src/**"]}).watch == ("src/**",)
+    problem = at.problem({"url": "https://example.com/mcp", "watch": ["src/**"]})
     assert problem.severity == "note"
-    assert f"`{key}`" in problem.sentence and "not in this version" in problem.sentence
+    assert "`watch`" in problem.sentence and "with a `command`" in problem.sentence
     assert at.load().entries
 
 
