@@ -236,9 +236,13 @@ class HelApp(App[int]):
 
     def show_card(self, call_id: str) -> None:
         """Back to the conversation, at the card of a call."""
-        while len(self.screen_stack) > 1 and self.screen is not self.main:
-            self.pop_screen()
+        self.back_to_conversation()
         self.main.show_card(call_id)
+
+    def back_to_conversation(self) -> None:
+        """Close what stands over the main screen, but for a decision that is asked."""
+        while len(self.screen_stack) > 1 and not isinstance(self.screen, Dialog):
+            self.pop_screen()
 
     def copy(self, text: str, said: str = "") -> None:
         """To the clipboard through the terminal (OSC 52); then `said`, or how many characters it was.

@@ -173,6 +173,7 @@ class Changes:
     """Numbers of searches over the tools that were made."""
     completed: list[p.Completed] = field(default_factory=list)
     read: list[p.ResourceRead] = field(default_factory=list)
+    prompt_reads: list[p.PromptRead] = field(default_factory=list)
     toasts: list[p.Notice] = field(default_factory=list)
     diagnosed: set[str] = field(default_factory=set)
     """Servers (or "" for hel) the doctor found more about."""
@@ -373,6 +374,8 @@ def _apply_asked(state: ViewState, changes: Changes, event: p.Event) -> None:
             state.updated.pop((event.server, event.uri), None)
             changes.read.append(event)
             changes.resources = True
+        case p.PromptRead():
+            changes.prompt_reads.append(event)
         case p.ResourceUpdated():
             _resource_updated(state, changes, event)
             changes.resources = True

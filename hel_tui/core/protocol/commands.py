@@ -318,6 +318,22 @@ class UsePrompt:
 
 
 @dataclass(frozen=True, slots=True)
+class LookAtPrompt:
+    """Fetch a prompt of a server to look at it; nothing is sent to the model. `PromptRead` follows."""
+
+    server: str
+    prompt: str
+    arguments: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PingServer:
+    """Ask a server whether it is there; a notice tells how long the answer took."""
+
+    server: str
+
+
+@dataclass(frozen=True, slots=True)
 class CompleteArgument:
     """Ask a server how an argument of a prompt, or a variable of a URI template, may go on.
 
@@ -384,6 +400,8 @@ Command = (
     | Attach
     | Detach
     | UsePrompt
+    | LookAtPrompt
+    | PingServer
     | CompleteArgument
     | NewSession
     | Shutdown

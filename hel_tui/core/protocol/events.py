@@ -166,6 +166,17 @@ class ResourceRead:
 
 
 @dataclass(frozen=True, slots=True)
+class PromptRead:
+    """What a prompt becomes with these arguments, or `problem` says why it could not be had."""
+
+    server: str
+    prompt: str
+    messages: tuple[tuple[str, str], ...] = ()
+    """(user or assistant, text), long texts cut."""
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class ResourceUpdated:
     """A subscribed resource changed on its server."""
 
@@ -329,6 +340,7 @@ Event = (
     | ResourcesChanged
     | PromptsChanged
     | ResourceRead
+    | PromptRead
     | ResourceUpdated
     | AttachmentsChanged
     | Completed

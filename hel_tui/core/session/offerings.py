@@ -262,6 +262,14 @@ class Offerings:
             return Message(last.text, last.images, messages[:-1], shown)
         return Message("Go on.", (), messages, shown)
 
+    async def look_at_prompt(self, wanted: p.LookAtPrompt) -> None:
+        """Fetch a prompt and tell what it becomes."""
+        found = await self.prompt(wanted.server, wanted.prompt, wanted.arguments)
+        if isinstance(found, str):
+            self._emit(p.PromptRead(wanted.server, wanted.prompt, problem=found))
+        else:
+            self._emit(p.PromptRead(wanted.server, wanted.prompt, found.shown))
+
     async def complete(self, wanted: p.CompleteArgument) -> None:
         """Ask a server how an argument may go on and tell what it says."""
         kind, key = ("ref/prompt", "name") if wanted.kind == "prompt" else ("ref/resource", "uri")

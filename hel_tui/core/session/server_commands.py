@@ -5,6 +5,7 @@ Not here: conversation and turns (conversation), the servers themselves (mcp).
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
@@ -62,6 +63,10 @@ class ServerCommands:
                 self._spawn(self._log_in(server))
             case p.Logout(server):
                 self._spawn(self._log_out(server))
+            case p.PingServer(server):
+                self._spawn(self._ping(server))
+            case p.LookAtPrompt():
+                self._spawn(self._parts.offerings.look_at_prompt(command))
             case p.SetLogLevel(server, level):
                 self._spawn(self._set_log_level(server, level))
             case p.ChangeRoots(add, remove):
@@ -98,6 +103,20 @@ class ServerCommands:
     async def _log_out(self, server: str) -> None:
         problem = await self._parts.host.logout(server)
         self._emit(p.Notice("info", problem or "Logged out; its tokens are forgotten.", server))
+
+    async def _ping(self, server: str) -> None:
+        supervisor = self._parts.host.server(server)
+        if supervisor is None:
+            self._warn(f"There is no server named {server}.")
+            return
+        began = time.monotonic()
+        try:
+            await supervisor.through(lambda connection: connection.ping())
+        except CallFault as fault:
+            self._emit(p.Notice("warning", str(fault), server))
+        else:
+            taken = (time.monotonic() - began) * 1000
+            self._emit(p.Notice("info", f"It answered a ping in {taken:.1f} ms.", server))
 
     async def _set_log_level(self, server: str, level: p.LogLevel) -> None:
         supervisor = self._parts.host.server(server)

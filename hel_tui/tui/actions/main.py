@@ -112,6 +112,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("resources.watch", "w", "watch"),
     Action("resources.again", "r", "again"),
     Action("prompts.look", "v,space", "look"),
+    Action("prompts.try", "p", "try"),
     Action("picker.filter", "slash", "filter"),
     Action("picker.close", "escape,q", "close"),
     Action("viewer.attach", "enter", "attach"),

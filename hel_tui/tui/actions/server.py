@@ -24,6 +24,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("server.login", "a", "login"),
     Action("server.trust", "T", "trust"),
     Action("server.edit", "E", "edit"),
+    Action("server.ping", "P", "ping"),
     Action("server.diagnose", "H", "diagnose"),
     Action("server.apply", "f8", "apply"),
     Action("server.waiting", "f3", "waiting"),

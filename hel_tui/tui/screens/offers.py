@@ -40,6 +40,8 @@ class Offers:
         """Hand on what a frame brought."""
         if changes.prompts:
             self.prompts = self.hel.core.prompts()
+        for read in changes.prompt_reads:
+            self._show_prompt(read)
         if changes.offerers:
             self._listed &= set(self.servers())
         for answer in changes.completed:
@@ -209,9 +211,34 @@ class Offers:
         title = t("prompts.form", command=clean(prompt.command, newlines=False))
         self._ask(title, about, prompt.fields, have, source, lambda filled: self._use(prompt, filled))
 
+    def look_at(self, prompt: p.PromptRow) -> None:
+        """Show what a prompt becomes, and send nothing; its arguments are asked for first."""
+
+        def go(values: dict[str, str]) -> None:
+            arguments = tuple((name, value) for name, value in values.items() if value)
+            self.hel.send(p.LookAtPrompt(prompt.server, prompt.name, arguments))
+
+        if not prompt.fields:
+            go({})
+            return
+        source = ("prompt", prompt.server, prompt.name)
+        title = t("prompts.form", command=clean(prompt.command, newlines=False))
+        self._ask(title, prompt.description or prompt.title, prompt.fields, {}, source, go)
+
+    def _show_prompt(self, read: p.PromptRead) -> None:
+        from hel_tui.tui.screens.prompts import became_lines
+        from hel_tui.tui.screens.text import TextScreen
+
+        if read.problem:
+            self.hel.say(clean(read.problem), "warning", clean(read.server, newlines=False))
+        else:
+            name = clean(f"{read.server} · {read.prompt}", newlines=False)
+            self.hel.push_screen(TextScreen(name, became_lines(read)))
+
     def _use(self, prompt: p.PromptRow, values: dict[str, str]) -> None:
         names = [field.name for field in prompt.fields]
         arguments = tuple((name, values[name]) for name in names if values.get(name))
+        self.hel.back_to_conversation()
         self.screen.conversation.action_end()
         self.hel.send(p.UsePrompt(prompt.server, prompt.name, arguments))
 

@@ -48,11 +48,23 @@ def prompt_lines(prompt: p.PromptRow) -> list[Line]:
     return lines
 
 
+def became_lines(read: p.PromptRead) -> list[Line]:
+    """The messages of a prompt, each below the role it would go to the model with."""
+    lines: list[Line] = []
+    for role, text in read.messages:
+        lines += [[]] if lines else []
+        lines += [[(t(f"message.{role}"), "strong")], *framed(ForeignText(text))]
+    return lines
+
+
 class PromptList(PickerList):
     BINDINGS: ClassVar[list[BindingType]] = keymap.bindings("prompts")
 
     def action_look(self) -> None:
         self.post_message(self.Wish("look"))
+
+    def action_try(self) -> None:
+        self.post_message(self.Wish("try"))
 
 
 class PromptsScreen(Picker):
@@ -62,6 +74,7 @@ class PromptsScreen(Picker):
     foot = (
         ("list.open", "short.prompts.use"),
         ("prompts.look", "short.prompts.look"),
+        ("prompts.try", "short.prompts.try"),
         ("picker.filter", "short.picker.filter"),
         ("picker.close", "short.picker.close"),
     )
@@ -114,5 +127,7 @@ class PromptsScreen(Picker):
         prompt = self.by_key.get(self.list.current)
         if what == "look" and prompt is not None:
             self.app.push_screen(TextScreen(clean(prompt.name, newlines=False), prompt_lines(prompt)))
-        elif what != "look":
+        elif what == "try" and prompt is not None:
+            self.offers.look_at(prompt)
+        elif what not in ("look", "try"):
             super().do(what)

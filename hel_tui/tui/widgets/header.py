@@ -14,8 +14,16 @@ from hel_tui.tui.safe import clean, cut
 from hel_tui.tui.state import ViewState
 from hel_tui.tui.strings import t
 from hel_tui.tui.widgets.lines import Bar, Line, Part, width_of
+from hel_tui.tui.widgets.servers import GLYPHS, order
 
 GAP = "   "
+_ROOMS = (
+    (8, True, True, True),
+    (4, True, True, True),
+    (0, True, True, False),
+    (0, False, False, False),
+)
+"""What is shown, from much room to little: cells of the meter, cost, brand, the server in need of a look."""
 ATTENTION = ("failed", "needs login", "untrusted", "degraded")
 
 
@@ -71,21 +79,25 @@ def _cost(state: ViewState) -> list[Part]:
     return [(f"${usage.cost:.2f}" if usage.cost >= 0.01 or not usage.cost else f"${usage.cost:.4f}", "muted")]
 
 
-def _servers(state: ViewState) -> list[Part]:
+def _servers(state: ViewState, names: bool) -> list[Part]:
     servers = [s for s in state.servers.values() if s.phase != "off"]
     if not servers:
         return []
     ready = sum(s.phase in ("ready", "degraded") for s in servers)
     trouble = any(s.phase in ATTENTION for s in servers)
-    return [(t("header.servers", ready=ready, all=len(servers)), "warn" if trouble else "muted")]
+    parts: list[Part] = [(t("header.servers", ready=ready, all=len(servers)), "warn" if trouble else "muted")]
+    if trouble and names:
+        first = min((s for s in servers if s.phase in ATTENTION), key=order)
+        parts.append((f" {GLYPHS[first.phase][0]} {cut(clean(first.name, newlines=False), 16)}", "warn"))
+    return parts
 
 
 def header_line(state: ViewState, width: int) -> list[Part]:
     """The whole line in `width` cells. What matters less goes first when there is no room."""
-    for cells, cost, brand in ((8, True, True), (4, True, True), (0, True, True), (0, False, False)):
+    for cells, cost, brand, names in _ROOMS:
         groups = [[_model(state)], [_access(state)], _context(state, cells)]
         groups += [_cost(state)] if cost else []
-        groups.append(_servers(state))
+        groups.append(_servers(state, names))
         right = _joined([group for group in groups if group])
         left: list[Part] = [(" hel ", "strong"), (" ", "")] if brand else [(" ", "")]
         room = width - width_of(right) - width_of(left) - 3

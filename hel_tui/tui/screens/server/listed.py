@@ -18,6 +18,7 @@ from hel_tui.tui.dialogs.pane import framed, one_line
 from hel_tui.tui.safe import ForeignText
 from hel_tui.tui.screens import tool_view
 from hel_tui.tui.screens.picker import PickerList
+from hel_tui.tui.screens.prompts import PromptList
 from hel_tui.tui.screens.server.figures import size
 from hel_tui.tui.screens.server.tab import Tab
 from hel_tui.tui.screens.server.texts import fact
@@ -154,8 +155,10 @@ class Tools(ListedTab):
 class Offered(ListedTab):
     """Rows that are picked from, by a key of JSON."""
 
+    rows: ClassVar[type[PickerList]] = PickerList
+
     def __init__(self, hel: HelApp) -> None:
-        self.picker = PickerList()
+        self.picker = self.rows()
         super().__init__(hel, self.picker)
         self.picker.drawn = self.line
         self.filter = ""
@@ -173,12 +176,17 @@ class Offered(ListedTab):
     def _wish(self, event: PickerList.Wish) -> None:
         event.stop()
         match event.what:
+            case "look" | "try":
+                self.look()
             case "filter":
                 self.open_filter()
             case "close" if self.filter:
                 self.find("")
             case "close":
                 self.screen.run_worker(self.screen.run_action("screen.close"))
+
+    def look(self) -> None:
+        """Look at the marked row closer."""
 
     def show_rows(self, keys: list[str], empty: str) -> None:
         self.picker.empty = [(f" {empty}", "muted")]
@@ -245,6 +253,12 @@ class Prompts(Offered):
     """The server's prompts; Enter sends one, after its arguments were filled in."""
 
     name_of: ClassVar[str] = "prompts"
+    rows: ClassVar[type[PickerList]] = PromptList
+
+    def look(self) -> None:
+        """What the marked prompt becomes."""
+        if (row := self._by_key.get(self.picker.current)) is not None:
+            self.hel.main.offers.look_at(row)
 
     def sync(self, changes: Changes) -> None:
         if changes.prompts or changes.offerers:

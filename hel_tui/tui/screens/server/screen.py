@@ -296,6 +296,15 @@ class ServerScreen(LiveScreen):
         if isinstance(tab, Log):
             tab.show_all()
 
+    def action_ping(self) -> None:
+        self.hel.send(p.PingServer(self.server))
+
+    def action_servers(self) -> None:
+        """To the server that most needs a look."""
+        if attention := self.list.attention():
+            self.list.select(attention)
+            self.pick(attention)
+
     def action_diagnose(self) -> None:
         self.hel.send(p.Diagnose(self.server))
         self.run_worker(self.show_tab("health"), exclusive=True, group="tab")

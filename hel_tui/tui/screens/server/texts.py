@@ -64,7 +64,15 @@ def overview(
     lines += heading("inside.connection")
     lines += _facts(server, inside)
     if inside is not None:
-        lines += [*_switches(inside), *_matrix(inside), *_methods(inside)]
+        lines += _switches(inside)
+        if "logging" in server.offers or inside.era == "stateless":
+            level = inside.log_level or t("inside.log_level_none")
+            lines.append(
+                Choice(
+                    "level:next", [("  ", ""), (pad(t("inside.log_level"), 18), ""), (f"‹{level}›", "key")]
+                )
+            )
+        lines += [*_matrix(inside), *_methods(inside)]
         if inside.instructions:
             lines += [*heading("inside.instructions"), *framed(ForeignText(inside.instructions))]
     return lines
@@ -103,7 +111,6 @@ def _facts(server: p.ServerChanged, inside: p.ServerInside | None) -> list[Line]
         facts += [
             ("inside.tokens_of", tokens if inside.tokens else ""),
             ("inside.breaker", inside.breaker),
-            ("inside.log_level", inside.log_level),
             ("inside.sessions", str(inside.sessions or "")),
         ]
     return [fact(key, value) for key, value in facts if value]
@@ -133,7 +140,10 @@ def _matrix(inside: p.ServerInside) -> list[Line]:
     if not any(sides.values()):
         return []
     lines: list[Line] = [*heading("inside.capabilities")]
-    head: list[Part] = [(pad(f"  {t('inside.side.server')}", 36), "muted"), (t("inside.side.hel"), "muted")]
+    head: list[Part] = [
+        (pad(f"  {t('inside.side.server')}", 36), "muted"),
+        (f"  {t('inside.side.hel')}", "muted"),
+    ]
     lines.append(head)
     for row in range(max(map(len, sides.values()))):
         parts: list[Part] = []

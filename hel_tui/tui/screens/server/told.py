@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _FAILED = ("failed", "needs login", "restarting")
 SWITCHES: tuple[p.Switch, ...] = get_args(p.Switch)
+LEVELS: tuple[p.LogLevel, ...] = get_args(p.LogLevel)
 
 
 class ToldTab(Tab):
@@ -77,7 +78,10 @@ class Overview(ToldTab):
     def choose(self, kind: str, what: str) -> None:
         inside = self.hel.core.inside(self.server)
         switch = next((one for one in SWITCHES if one == what), None)
-        if kind == "switch" and inside is not None and switch is not None:
+        if kind == "level" and inside is not None:
+            at = LEVELS.index(inside.log_level) if inside.log_level in LEVELS else -1
+            self.hel.send(p.SetLogLevel(self.server, LEVELS[(at + 1) % len(LEVELS)]))
+        elif kind == "switch" and inside is not None and switch is not None:
             self.hel.send(p.SetSwitch(self.server, switch, not dict(inside.switches)[switch]))
 
 

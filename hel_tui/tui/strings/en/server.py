@@ -1,6 +1,8 @@
 """English: the server screen and its tabs."""
 
 STRINGS: dict[str, str] = {
+    "action.prompts.try": "What a prompt becomes, without sending it",
+    "short.prompts.try": "what it becomes",
     "where.server": "Server screen",
     "action.server.overview": "What it is, and how it fares",
     "action.server.tools": "Its tools",
@@ -65,6 +67,9 @@ STRINGS: dict[str, str] = {
     "inside.tokens_of": "tokens",
     "inside.breaker": "breaker",
     "inside.log_level": "log level",
+    "inside.log_level_none": "as the server likes",
+    "action.server.ping": "Ask whether it is there (ping)",
+    "short.server.ping": "ping",
     "inside.sessions": "HTTP sessions",
     "inside.may_ask": "What it may ask of you, for this run",
     "inside.switch.roots": "roots",

@@ -1,6 +1,8 @@
 """Korean: the server screen and its tabs."""
 
 STRINGS: dict[str, str] = {
+    "action.prompts.try": "보내지 않고 프롬프트가 무엇이 되는지 보기",
+    "short.prompts.try": "미리 보기",
     "where.server": "서버 화면",
     "action.server.overview": "무엇이고 어떤 상태인지",
     "action.server.tools": "도구",
@@ -64,6 +66,9 @@ STRINGS: dict[str, str] = {
     "inside.tokens_of": "토큰",
     "inside.breaker": "차단기",
     "inside.log_level": "로그 수준",
+    "inside.log_level_none": "서버가 정한 대로",
+    "action.server.ping": "응답하는지 묻기(ping)",
+    "short.server.ping": "ping",
     "inside.sessions": "HTTP 세션",
     "inside.may_ask": "이번 실행에서 서버가 요청할 수 있는 것",
     "inside.switch.roots": "루트",
