@@ -25,6 +25,8 @@ _MODULES = {
     "secret": "keeping",
     "tools": "live",
     "call": "live",
+    "resources": "offering",
+    "prompts": "offering",
     "test": "testing",
     "lint": "linting",
     "logs": "logs",

@@ -24,6 +24,8 @@ COMMANDS = {
     "secret": "keep a value for ${keyring:NAME}, or forget it",
     "tools": "start a server and list its tools",
     "call": "start a server and call one of its tools",
+    "resources": "start a server and list its resources, or read one",
+    "prompts": "start a server and list its prompts, or fill one in",
     "test": "run the saved checks of the project: calls and what they must come to",
     "lint": "look at a server: how it starts, what it declares, how it takes disturbance",
     "logs": "what servers printed on stderr, in the newest session of the project",
@@ -213,6 +215,19 @@ def _call(parser: Parser) -> None:
     _json(parser, "the result as the server sent it")
 
 
+def _resources(parser: Parser) -> None:
+    _server(parser)
+    parser.add_argument("uri", nargs="?", default="", metavar="URI", help="the resource to read")
+    _json(parser, "the list, or what was read as the server sent it")
+
+
+def _prompts(parser: Parser) -> None:
+    _server(parser)
+    parser.add_argument("prompt", nargs="?", default="", metavar="PROMPT", help="the prompt to fill in")
+    parser.add_argument("arguments", nargs="*", metavar="KEY=VALUE", help="its arguments")
+    _json(parser, "the list, or what the prompt becomes as the server sent it")
+
+
 def _lint(parser: Parser) -> None:
     parser.add_argument("server", metavar="SERVER", help="its name")
     parser.add_argument("--json", action="store_true", help="one JSON object")
@@ -281,6 +296,8 @@ _ARGUMENTS: dict[str, Callable[[Parser], None]] = {
     "secret": _secret,
     "tools": _tools,
     "call": _call,
+    "resources": _resources,
+    "prompts": _prompts,
     "test": _test,
     "lint": _lint,
     "logs": _logs,

@@ -46,10 +46,11 @@ def run(args: argparse.Namespace, ground: Ground) -> int:
     async def do(server: Alone) -> int:
         return await (_tools(server, args) if ground.command == "tools" else _call(server, args, arguments))
 
-    return run_in_order(_with_server(entry, ground, do))
+    return run_in_order(with_server(entry, ground, do))
 
 
-async def _with_server(entry: ServerEntry, ground: Ground, do: Callable[[Alone], Awaitable[int]]) -> int:
+async def with_server(entry: ServerEntry, ground: Ground, do: Callable[[Alone], Awaitable[int]]) -> int:
+    """Start the server, do something with it and end it; returns the exit status."""
     entry = replace(entry, reconnect=False)
     async with alone(entry, ground.project, ground.places, _note, fill_in, answerable=is_there()) as server:
         status = await server.come_to_rest()
