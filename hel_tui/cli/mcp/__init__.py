@@ -29,6 +29,8 @@ _MODULES = {
     "prompts": "offering",
     "test": "testing",
     "lint": "linting",
+    "record": "recording",
+    "replay": "replaying",
     "logs": "logs",
     "login": "login",
     "logout": "login",

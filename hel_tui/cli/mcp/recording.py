@@ -1,0 +1,206 @@
+"""`hel mcp record`: stands between a client and a server over stdio, and keeps what they say.
+
+Any client can start it in the place of the server: bytes pass unchanged both ways, stderr and signals go
+through, and it ends as the server ended. Not here: the file (core.mcp.cassette).
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+
+from hel_tui.cli.common import Exit
+from hel_tui.cli.mcp.alone import approved
+from hel_tui.cli.mcp.ground import Ground, note
+from hel_tui.core.mcp.cassette import SUFFIX, Tape, Way, create
+from hel_tui.core.mcp.entries import Unset
+from hel_tui.core.mcp.expand import expand_launch
+from hel_tui.core.mcp.faults import ServerFault
+from hel_tui.core.mcp.framing import LineSplitter, TooLong
+from hel_tui.core.mcp.launching import child_environment, find_command
+from hel_tui.core.store.atomic import why
+from hel_tui.core.store.redact import Redactor, secret_words, secrets_in
+from hel_tui.core.store.secrets import kept_value
+
+CHUNK = 1 << 16
+LINGER = 1.0
+"""Seconds the server's stdout is still read after it ended: helpers may hold it open for ever."""
+PASSED_ON = ("SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2")
+
+
+@dataclass(frozen=True, slots=True)
+class _Program:
+    """What is started."""
+
+    words: tuple[str, ...]
+    env: Mapping[str, str]
+    cwd: Path | None
+    secrets: tuple[str, ...]
+
+
+def run(args: argparse.Namespace, ground: Ground) -> int:
+    """Run `hel mcp record`; returns the exit status of the server."""
+    program = _given(args.verbatim) if args.verbatim is not None else _configured(args.server, ground)
+    if isinstance(program, int):
+        return program
+    if not program.words:
+        return ground.sorry("behind -- there must be a command", Exit.USAGE)
+    try:
+        file, path = _file(args)
+    except FileExistsError as error:
+        return ground.sorry(f"{error.filename} is there already; --force writes over it", Exit.USAGE)
+    except OSError as error:
+        return ground.sorry(f"{error.filename}: {why(error)}")
+    if args.output is None:
+        note(f"hel mcp record: {path}")
+    with file:
+        redactor = Redactor((*secrets_in(os.environ), *program.secrets))
+        try:
+            tape = Tape(file, args.server, redactor)
+            popen = _started(program)
+        except OSError as error:
+            path.unlink(missing_ok=True)
+            return ground.sorry(f"{program.words[0]} could not be started: {why(error)}")
+        code = _Between(popen, tape).run()
+    if code < 0:  # it ended by a signal: so does this
+        signal.signal(-code, signal.SIG_DFL)
+        os.kill(os.getpid(), -code)
+    return code
+
+
+def _given(words: list[str]) -> _Program:
+    """The program behind `--`, as a client would have started it."""
+    return _Program(tuple(words), os.environ, None, secret_words(words))
+
+
+def _configured(name: str, ground: Ground) -> _Program | int:
+    """The program of a configured server, or the exit status after it was said why there is none."""
+    entry = approved(name, ground)
+    if isinstance(entry, int):
+        return entry
+    if entry.transport != "stdio":
+        return ground.sorry(f"{name} is no program but an address; record it with the app (`x` in its wire)")
+
+    values: list[str] = []
+
+    def kept(key: str) -> str | None:
+        value = kept_value(key, ground.places.state)
+        values.extend(filter(None, [value]))
+        return value
+
+    launch = expand_launch(entry, os.environ, kept)
+    try:
+        if isinstance(launch, Unset):
+            raise launch.fault()
+        env = child_environment(launch, os.environ)
+        command = find_command(launch, env)
+    except ServerFault as fault:
+        return ground.sorry(f"{name}: {fault.sentence}")
+    secrets = (*values, *secrets_in(dict(launch.env)), *secret_words(launch.args))
+    return _Program((command, *launch.args), env, launch.cwd, secrets)
+
+
+def _file(args: argparse.Namespace) -> tuple[IO[bytes], Path]:
+    """A new file for the cassette. Without a name, each start has one of its own."""
+    if args.output is not None:
+        return create(args.output, over=args.force), args.output
+    stem = f"{args.server}-{time.strftime('%Y%m%d-%H%M%S')}"
+    for number in range(1, 100):
+        path = Path(f"{stem}{'' if number == 1 else f'-{number}'}{SUFFIX}")
+        with contextlib.suppress(FileExistsError):
+            return create(path), path
+    raise FileExistsError(17, "exists", f"{stem}{SUFFIX}")
+
+
+def _started(program: _Program) -> subprocess.Popen[bytes]:
+    """Start it in a process group of its own: what this one is told by signals is passed on once."""
+    return subprocess.Popen(
+        program.words,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=dict(program.env),
+        cwd=program.cwd,
+        bufsize=0,
+        process_group=0,
+    )
+
+
+@dataclass(slots=True)
+class _Between:
+    """Passes bytes on and has them written down; what is written never holds up what passes."""
+
+    popen: subprocess.Popen[bytes]
+    tape: Tape
+    heard: queue.SimpleQueue[tuple[float, Way, bytes] | None] = field(default_factory=queue.SimpleQueue)
+    began: float = field(default_factory=time.monotonic)
+
+    def run(self) -> int:
+        """Until the server ended; returns how, negative for a signal."""
+        for name in PASSED_ON:
+            signal.signal(getattr(signal, name), lambda number, _frame: self._pass_on(number))
+        assert self.popen.stdin is not None and self.popen.stdout is not None
+        writer = threading.Thread(target=self._write, name="hel-tape")
+        writer.start()
+        threading.Thread(
+            target=self._pump, args=(0, self.popen.stdin.fileno(), "out"), daemon=True, name="hel-out"
+        ).start()
+        back = threading.Thread(
+            target=self._pump, args=(self.popen.stdout.fileno(), 1, "in"), daemon=True, name="hel-in"
+        )
+        back.start()
+        code = self.popen.wait()
+        back.join(LINGER)
+        self.heard.put(None)
+        writer.join()
+        return code
+
+    def _pass_on(self, number: int) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            self.popen.send_signal(number)
+
+    def _pump(self, source: int, target: int, way: Way) -> None:
+        """Pass on what comes, until either side is gone; then the other side hears of it."""
+        with contextlib.suppress(OSError):
+            while data := os.read(source, CHUNK):
+                self.heard.put((time.monotonic() - self.began, way, data))
+                while data:
+                    data = data[os.write(target, data) :]
+        ends = (self.popen.stdin,) if way == "out" else (self.popen.stdout,)
+        for end in ends:
+            with contextlib.suppress(OSError):
+                assert end is not None
+                end.close()
+
+    def _write(self) -> None:
+        """Write each line as soon as it is whole; a last one without its end too."""
+        splitters: dict[Way, LineSplitter] = {"out": LineSplitter(), "in": LineSplitter()}
+        at, is_writing = 0.0, True
+        while True:
+            one = self.heard.get()
+            if one is None:
+                lines = [(way, line) for way, splitter in splitters.items() for line in splitter.close()]
+            else:
+                at, way, data = one
+                lines = [(way, line) for line in splitters[way].feed(data)]
+            for side, line in lines:
+                if not is_writing:
+                    break
+                text = f"[a line of {line.size:,} bytes]" if isinstance(line, TooLong) else line
+                try:
+                    self.tape.add(at, side, text)
+                except OSError as error:
+                    is_writing = False
+                    sys.stderr.write(f"hel mcp record: nothing more is written: {why(error)}\n")
+            if one is None:
+                return

@@ -1,0 +1,215 @@
+"""A cassette: what a client and a server said to each other, a JSON object a line.
+
+First a header, then frames in the order in which they passed: `t` seconds since the first, `dir` (`out` to
+the server, `in` from it), `msg` the message, or `text` where it was no JSON. Secrets are taken out before
+anything is written. Not here: standing between a client and a server (cli), answering (cassette_player).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, Literal
+
+from hel_tui.core.store.atomic import NotWritten, why
+from hel_tui.core.store.redact import Redactor
+from hel_tui.core.vocabulary import Json
+
+FORMAT = "hel-cassette"
+VERSION = 1
+SUFFIX = ".cassette"
+MAX_LINE = 64 << 20
+"""Bytes of one line that are read."""
+MAX_FRAMES = 200_000
+_AS_IT_IS = frozenset(("progressToken", "cursor", "nextCursor", "requestState"))
+"""Keys that sound like credentials and tie messages together."""
+
+Way = Literal["out", "in"]
+
+
+@dataclass(frozen=True, slots=True)
+class Taped:
+    """One frame. `message` is None where it was no JSON object or list; then `text` is what it was."""
+
+    time: float
+    """Seconds since the recording began."""
+    way: Way
+    message: Any
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Cassette:
+    server: str
+    protocol: str
+    """The revision that was negotiated; empty when that is not in it."""
+    created: str
+    frames: tuple[Taped, ...]
+
+
+class BadCassette(ValueError):
+    """The file cannot be used; the text is a sentence."""
+
+
+# --------------------------------------------------------------------- redaction
+
+
+def redacted(value: Any, redactor: Redactor, key: str = "") -> Any:
+    """A message without secrets. What ties messages together stays as it is."""
+    if isinstance(value, Mapping):
+        return {redactor(str(name)): redacted(item, redactor, str(name)) for name, item in value.items()}
+    if isinstance(value, list):
+        return [redacted(item, redactor, key) for item in value]
+    return value if key in _AS_IT_IS else redactor.data(value, key)
+
+
+# ----------------------------------------------------------------------- writing
+
+
+class Tape:
+    """A cassette that is being written: each frame is in the file as soon as it passed."""
+
+    def __init__(self, file: IO[bytes], server: str, redactor: Redactor, protocol: str = "") -> None:
+        """Write the header into `file`, which was opened without a buffer. Raises OSError."""
+        from hel_tui import __version__
+
+        self._file = file
+        self._redactor = redactor
+        self._write(
+            {
+                "format": FORMAT,
+                "version": VERSION,
+                "server": server,
+                "protocol": protocol,
+                "created": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+                "hel": __version__,
+            }
+        )
+
+    def add(self, seconds: float, way: Way, line: bytes | str) -> None:
+        """Add one line as it was on the wire. Raises OSError."""
+        text = line.decode("utf-8", "replace") if isinstance(line, bytes) else line
+        frame: Json = {"t": round(seconds, 6), "dir": way}
+        try:
+            message = json.loads(text)
+        except (ValueError, RecursionError):
+            message = None
+        if isinstance(message, dict | list):
+            frame["msg"] = redacted(message, self._redactor)
+        else:
+            frame["text"] = self._redactor(text)
+        self._write(frame)
+
+    def _write(self, line: Json) -> None:
+        data = json.dumps(line, ensure_ascii=True, separators=(",", ":")).encode() + b"\n"
+        while data:  # unbuffered: a part may be written
+            data = data[self._file.write(data) :]
+
+
+def create(path: Path, *, over: bool = False) -> IO[bytes]:
+    """Open a file for a cassette, private and unbuffered, a new one unless `over`. Raises OSError."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_APPEND | (os.O_TRUNC if over else os.O_EXCL)
+    handle = os.open(path, flags, 0o600)
+    if over:
+        os.fchmod(handle, 0o600)
+    return os.fdopen(handle, "wb", buffering=0)
+
+
+def write_cassette(
+    path: Path,
+    server: str,
+    frames: Iterable[tuple[float, Way, str]],
+    *,
+    protocol: str = "",
+    mask: Redactor | None = None,
+) -> NotWritten | None:
+    """Write frames (Unix time, way, body as it was on the wire) to a new file. None when done.
+
+    Takes time: call it beside the loop. A file that is there is left alone.
+    """
+    try:
+        with create(path) as file:
+            tape = Tape(file, server, mask or Redactor(), protocol)
+            first: float | None = None
+            for at, way, body in frames:
+                first = at if first is None else first
+                tape.add(max(0.0, at - first), way, body)
+    except FileExistsError:
+        return NotWritten(path, f"{path} was not written: there is a file of that name.")
+    except OSError as error:
+        return NotWritten(path, f"{path} was not written: {why(error)}.")
+    return None
+
+
+# ----------------------------------------------------------------------- reading
+
+
+def read_cassette(path: Path) -> Cassette:
+    """Read a cassette. Raises BadCassette.
+
+    A last line without its end is left out: whoever recorded may have been killed.
+    """
+    try:
+        with path.open("rb") as file:
+            return _read(file)
+    except BadCassette as bad:
+        raise BadCassette(f"{path}: {bad}") from None
+    except OSError as error:
+        raise BadCassette(f"{path} cannot be read: {why(error)}.") from None
+
+
+def _read(file: IO[bytes]) -> Cassette:
+    header = _line(file.readline(MAX_LINE), 1)
+    if header is None or header.get("format") != FORMAT:
+        raise BadCassette("it is no cassette: `hel mcp record` makes one.")
+    if header.get("version") != VERSION:
+        raise BadCassette(
+            f"it is a cassette of version {header.get('version')!r:.20}; this hel reads {VERSION}."
+        )
+    frames: list[Taped] = []
+    number = 1
+    while raw := file.readline(MAX_LINE):
+        number += 1
+        line = _line(raw, number)
+        if line is None:  # torn: nothing can be behind it
+            break
+        frames.append(_frame(line, number))
+        if len(frames) > MAX_FRAMES:
+            raise BadCassette(f"it has more than {MAX_FRAMES:,} frames.")
+    told = {key: str(header.get(key) or "") for key in ("server", "protocol", "created")}
+    return Cassette(told["server"], told["protocol"] or _protocol(frames), told["created"], tuple(frames))
+
+
+def _line(raw: bytes, number: int) -> Json | None:
+    """The object in a line; None for a last one that is torn. Raises BadCassette."""
+    try:
+        value = json.loads(raw)
+    except (ValueError, RecursionError):
+        if not raw.endswith(b"\n"):
+            return None
+        raise BadCassette(f"line {number} is no JSON." if number > 1 else "it is no cassette.") from None
+    if not isinstance(value, dict):
+        raise BadCassette(f"line {number} is no object.")
+    return value
+
+
+def _frame(line: Json, number: int) -> Taped:
+    at, way, text = line.get("t"), line.get("dir"), line.get("text", "")
+    if isinstance(at, bool) or not isinstance(at, int | float) or way not in ("out", "in"):
+        raise BadCassette(f"line {number} is no frame: it needs `t`, `dir` and `msg`.")
+    return Taped(float(at), way, line.get("msg"), text if isinstance(text, str) else "")
+
+
+def _protocol(frames: list[Taped]) -> str:
+    """The revision a server named in its first answer that names one."""
+    for frame in frames:
+        result = (
+            frame.message.get("result") if frame.way == "in" and isinstance(frame.message, dict) else None
+        )
+        if isinstance(result, dict) and isinstance(result.get("protocolVersion"), str):
+            return str(result["protocolVersion"])
+    return ""
