@@ -18,6 +18,7 @@ COMMANDS = {
     "run": "answer one prompt without a screen",
     "mcp": "add, list and import servers, approve what a project wants to run, call tools, log in",
     "doctor": "what works here and what does not, with what helps",
+    "inspect": "open the app on one server that no file names: hel inspect -- COMMAND ARG…",
     "demo": "lay out the sample project and open it with a scripted model",
     "completion": "a script for bash, zsh or fish that completes commands and names of servers",
     "help": "longer texts on a topic",

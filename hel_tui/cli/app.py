@@ -35,8 +35,8 @@ def main(argv: Sequence[str]) -> int:
     return open_app(options(parser, args, project_folder(parser, args.dir), answerable=True), args)
 
 
-def open_app(chosen: Options, args: argparse.Namespace) -> int:
-    """Run the screen until the person leaves it."""
+def open_app(chosen: Options, args: argparse.Namespace, *, opens: str = "") -> int:
+    """Run the screen until the person leaves it; it begins at the server `opens`, when one is named."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         sys.stderr.write("hel: the full-screen app needs a terminal; without one use `hel run PROMPT`.\n")
         return Exit.USAGE
@@ -55,4 +55,4 @@ def open_app(chosen: Options, args: argparse.Namespace) -> int:
         history=places.state / "history.jsonl",
         looks=places.state / "looks.toml",
     )
-    return run(Runtime(chosen), theme=theme, places=seen_by_screen)
+    return run(Runtime(chosen), theme=theme, places=seen_by_screen, opens=opens)

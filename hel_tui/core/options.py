@@ -26,6 +26,8 @@ class Options:
     max_steps: int | None = None
     mcp: bool = True
     mcp_config: tuple[Path, ...] = ()
+    only: str = ""
+    """The one server that counts; empty for all that are configured."""
     answerable: bool = True
     """False when nobody can answer a question: what would ask is refused."""
     server_wait: float = 5.0

@@ -65,7 +65,9 @@ class HelApp(App[int]):
         theme: str | None = None,
         places: Places | None = None,
         clock: Callable[[], float] = time.monotonic,
+        opens: str = "",
     ) -> None:
+        """`opens` names a server whose screen is opened as soon as it is there."""
         strings.use(strings.preferred())
         self.places = places or Places()
         overrides, self._problems = keymap.load(self.places.keymap) if self.places.keymap else ({}, [])
@@ -79,6 +81,7 @@ class HelApp(App[int]):
         self.desk = Desk(self._push_dialog, self.send, clock, self.bridge.state.logins)
         self.main = MainScreen(self)
         self._farewell: ClosingScreen | None = None
+        self._opens = opens
         self._modules = 0
 
     def _load_themes(self, wish: str | None) -> None:
@@ -164,6 +167,9 @@ class HelApp(App[int]):
                     screen.sync(changes)
             for notice in () if self._shows_news else changes.toasts:
                 self.say(clean(notice.text), notice.severity, clean(notice.source, newlines=False))
+            if self._opens and self._opens in self.bridge.state.servers:
+                opens, self._opens = self._opens, ""
+                self.open_server(opens)
             if changes.ended:
                 self._ended()
             if changes.questions and not self.app_focus:
@@ -338,9 +344,9 @@ class HelApp(App[int]):
         self._close_messages_no_wait()
 
 
-def run(core: Core, *, theme: str | None = None, places: Places | None = None) -> int:
+def run(core: Core, *, theme: str | None = None, places: Places | None = None, opens: str = "") -> int:
     """Open the app, and when it has ended leave no server and a clean terminal. Returns the exit status."""
-    app = HelApp(core, theme=theme, places=places)
+    app = HelApp(core, theme=theme, places=places, opens=opens)
     try:
         with quiet_terminal():
             status = app.run()

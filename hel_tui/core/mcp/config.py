@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -62,6 +62,15 @@ class Configuration:
     """(entry that lost, entry of the same name that won), sorted by name."""
     problems: tuple[ConfigProblem, ...] = ()
     files: tuple[ConfigFile, ...] = ()
+
+    def with_only(self, name: str) -> Configuration:
+        """The same as if nothing but this server were configured."""
+        return replace(
+            self,
+            entries=tuple(entry for entry in self.entries if entry.name == name),
+            shadowed=(),
+            problems=tuple(problem for problem in self.problems if problem.server == name),
+        )
 
 
 @dataclass(frozen=True, slots=True)

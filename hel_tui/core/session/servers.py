@@ -245,12 +245,13 @@ class Servers:
     # ------------------------------------------------------------------ facts
 
     def _load(self) -> Configuration:
-        return load_servers(
+        found = load_servers(
             self._project,
             self._places,
             named_files=self._options.mcp_config,
             environ=self._options.environ,
         )
+        return found.with_only(self._options.only) if self._options.only else found
 
     def _report(self, configuration: Configuration) -> None:
         for problem in configuration.problems:
