@@ -141,11 +141,11 @@ class ViewState:
     """How often lists of resources came in; grows with each."""
 
     @property
-    def calls_by_hand(self) -> bool:
-        """Whether a call of the person is on its way, beside any turn."""
+    def calls_by_hand(self) -> list[CallItem]:
+        """The person's own calls that are on their way."""
         under_way = ("queued", "waiting", "running")
-        lately = self.items[-50:]
-        return any(isinstance(i, CallItem) and i.by_hand and i.state in under_way for i in lately)
+        calls = (item for item in self.items[-50:] if isinstance(item, CallItem))
+        return [call for call in calls if call.by_hand and call.state in under_way]
 
 
 @dataclass(slots=True)

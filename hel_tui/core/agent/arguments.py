@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 import json
 import math
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 from hel_tui.core.vocabulary import Json
@@ -91,3 +92,21 @@ def changed_since(before: Json | None, now: Json) -> str:
         shown(before).splitlines(), shown(now).splitlines(), "last call", "this call", lineterm="", n=1
     )
     return "\n".join(lines)
+
+
+def hidden_json(text: str, hide: Callable[[str], str]) -> str:
+    """JSON text with `hide` applied to every text in it, keys too: a secret may be written with escapes."""
+
+    def walked(value: Any) -> Any:
+        if isinstance(value, str):
+            return hide(value)
+        if isinstance(value, dict):
+            return {hide(name): walked(one) for name, one in value.items()}
+        return [walked(one) for one in value] if isinstance(value, list) else value
+
+    if not text:
+        return ""
+    try:
+        return json.dumps(walked(json.loads(text)), ensure_ascii=False, separators=(",", ":"))
+    except (ValueError, RecursionError):
+        return ""

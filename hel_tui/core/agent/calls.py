@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 
 from hel_tui.core.agent.approval import NOT_EXECUTED, Approver, Refused
-from hel_tui.core.agent.arguments import parse_arguments, shown
+from hel_tui.core.agent.arguments import hidden_json, parse_arguments, shown
 from hel_tui.core.agent.gates import Checked, Hooks, Record
 from hel_tui.core.agent.ledger import Card, Ledger
 from hel_tui.core.agent.offer import Offered
@@ -200,7 +200,7 @@ class Caller:
         """The outcome without known secrets."""
         full = self._hide(outcome.full) if outcome.full is not None else None
         warnings = tuple(map(self._hide, outcome.warnings))
-        raw = self._hide(outcome.raw)
+        raw = hidden_json(outcome.raw, self._hide)
         return replace(outcome, text=self._hide(outcome.text), full=full, warnings=warnings, raw=raw)
 
     def _require(self, card: Card, offered: Offered) -> Checked:

@@ -429,7 +429,7 @@ class Commands:
             self.hel.action_quit_soon()
             return
         self._last_stop = now
-        if self.screen.view.busy:
+        if self.screen.view.busy or self.screen.view.calls_by_hand:
             self.hel.send(p.Interrupt())
         self.hel.say(t("quit.again", key=keymap.label("app.copy")))
 

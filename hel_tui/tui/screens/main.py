@@ -68,7 +68,7 @@ class MainScreen(MainLayout):
             self.config.update()
         if changes.searched:
             self.commands.searched(changes.searched)
-        if changes.turn or changes.questions:
+        if changes.turn or changes.questions or changes.items:
             self.status.update()
         self.foot.settle()
 
@@ -84,7 +84,7 @@ class MainScreen(MainLayout):
 
     def second(self) -> None:
         """Once a second: what counts seconds."""
-        if self.view.busy:
+        if self.view.busy or self.view.calls_by_hand:
             self.status.update()
         self.side.servers.tick()
 

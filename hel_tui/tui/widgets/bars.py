@@ -50,10 +50,13 @@ _REFUSALS: dict[type[p.Question], str] = {
 
 
 def status_line(state: ViewState, now: float, asked: bool = False, escape: str = "") -> list[Part]:
-    """What the turn is doing; empty when nothing runs. `now`: time.monotonic(); more: see `status_key`."""
-    if not state.busy:
-        return []
+    """What the turn is doing, without one the person's own calls; empty when nothing runs.
+
+    `now`: time.monotonic(); more: see `status_key`.
+    """
     stop = status_key(state, asked, escape)
+    if not state.busy:
+        return _by_hand(state.calls_by_hand, now, stop) if state.calls_by_hand else []
     if retry := state.retrying:
         why = one_line(retry.why, 60)
         text = t("status.retrying", attempt=retry.attempt, of=retry.of, delay=f"{retry.delay:.0f}", why=why)
@@ -71,6 +74,13 @@ def status_line(state: ViewState, now: float, asked: bool = False, escape: str =
     if state.step:
         parts.append(t("status.step", step=state.step))
     return [(f" {' · '.join(parts)}", "accent"), (f" · {stop}", "muted")]
+
+
+def _by_hand(calls: list[CallItem], now: float, stop: str) -> list[Part]:
+    """The person's own calls, and since when the oldest of them runs."""
+    doing = t("status.waiting" if calls[0].state == "waiting" else "status.running", n=len(calls))
+    seconds = max(int(now - calls[0].began), 0) if calls[0].began else 0
+    return [(f" {t('status.seconds', doing=doing, seconds=seconds)}", "accent"), (f" · {stop}", "muted")]
 
 
 class StatusBar(Bar):
@@ -94,7 +104,7 @@ class StatusBar(Bar):
             self.refresh()
 
     def update(self) -> None:
-        self.display = self.state.busy
+        self.display = self.state.busy or bool(self.state.calls_by_hand)
         self.refresh()
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
-from hel_tui.core.agent.arguments import MAX_DEPTH, parse_arguments, shown
+from hel_tui.core.agent.arguments import MAX_DEPTH, hidden_json, parse_arguments, shown
 
 
 @pytest.mark.parametrize(
@@ -27,3 +29,11 @@ def test_what_cannot_be_used_is_said_in_words_of_our_own(text: str, said: str) -
 def test_the_deepest_arguments_that_are_taken_can_be_shown() -> None:
     found = parse_arguments('{"n": ' + "[" * (MAX_DEPTH - 1) + "]" * (MAX_DEPTH - 1) + "}")
     assert isinstance(found, dict) and shown(found)
+
+
+def test_a_secret_is_hidden_in_json_however_it_is_written() -> None:
+    secret = 'quo"te\\d-한'
+    text = json.dumps({"a": [f"<{secret}>", 1, None], secret: True})
+    hidden = hidden_json(text, lambda value: value.replace(secret, "***"))
+    assert json.loads(hidden) == {"a": ["<***>", 1, None], "***": True}
+    assert hidden_json("", str) == hidden_json("{", str) == ""

@@ -1,6 +1,7 @@
-"""What two results differ in: values by their JSON path, and text by lines. Pure functions.
+"""What two results differ in: values by their JSON path, and text by lines. Pure functions that
+remember the latest answers, since a screen asks again for each width.
 
-Not here: which two (screen), how it is drawn (result).
+Not here: which two (results), how it is drawn (result).
 """
 
 from __future__ import annotations
@@ -8,12 +9,13 @@ from __future__ import annotations
 import difflib
 import json
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any, Literal
 
 from hel_tui.core.values import dataclass
 
 MOST_CHANGES = 500
-MOST_LINES = 4_000
+MOST_LINES = 2_000
 """Lines of a text that are compared; beyond, only the beginnings are."""
 MAX_VALUE = 200
 _NOTHING: Any = object()
@@ -29,6 +31,7 @@ class Change:
     after: str = ""
 
 
+@lru_cache(maxsize=4)
 def json_changes(before: str, after: str) -> list[Change] | None:
     """The values that differ, at most `MOST_CHANGES`; None where one of the two is no JSON."""
     try:
@@ -78,6 +81,7 @@ def pretty(text: str) -> str:
     return json.dumps(value, ensure_ascii=False, indent=2) if isinstance(value, dict | list) else text
 
 
+@lru_cache(maxsize=4)
 def text_diff(before: str, after: str, names: tuple[str, str] = ("before", "after")) -> str:
     """A unified diff of two texts, JSON in its pretty form; empty when they say the same."""
     one = pretty(before).splitlines()[:MOST_LINES]
@@ -85,12 +89,13 @@ def text_diff(before: str, after: str, names: tuple[str, str] = ("before", "afte
     return "\n".join(difflib.unified_diff(one, other, *names, lineterm=""))
 
 
+@lru_cache(maxsize=4)
 def beside(before: str, after: str) -> list[tuple[str, str, str]]:
     """Both texts in columns: (sign, left, right) for each row; the sign is `~`, `-`, `+` or a space."""
     one = pretty(before).splitlines()[:MOST_LINES]
     other = pretty(after).splitlines()[:MOST_LINES]
     rows: list[tuple[str, str, str]] = []
-    for tag, i1, i2, j1, j2 in difflib.SequenceMatcher(None, one, other, autojunk=False).get_opcodes():
+    for tag, i1, i2, j1, j2 in difflib.SequenceMatcher(None, one, other).get_opcodes():
         if tag == "equal":
             rows += [(" ", line, line) for line in one[i1:i2]]
             continue

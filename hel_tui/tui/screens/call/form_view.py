@@ -60,8 +60,6 @@ class FormView(Container):
 
     def on_mount(self) -> None:
         self.draw()
-        if (first := self._first_needed()) is not None:
-            self.rows.select(first.key)
 
     def use(self, form: Form) -> None:
         """Show another form, such as one that came out of JSON."""
@@ -122,10 +120,10 @@ class FormView(Container):
     def begin(self) -> None:
         """Type at once where the first value is needed; else wait at the rows."""
         self.rows.focus()
-        place = self._first_needed()
-        if place is not None and is_written(place.node):
+        if (place := self._first_needed()) is not None:
             self.rows.select(place.key)
-            self.type_in(place.node)
+            if is_written(place.node):
+                self.type_in(place.node)
 
     def _first_needed(self, start: int = 0) -> Place | None:
         """The first place from a row on that is needed and not filled in."""

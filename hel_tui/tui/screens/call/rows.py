@@ -262,7 +262,9 @@ def type_text(node: Node) -> str:
         word = _one(spec.format)[:24]
     if spec.kind == "choice":
         word = t("call.one_of", n=len(spec.options))
-    if node.kind == "union" and len(node.spec.branches) > 1:
+    if node.kind == "union" and node.branch is None:
+        word = cut(" | ".join(_one(branch.label) for branch in node.spec.branches), 28)
+    elif node.kind == "union" and len(node.spec.branches) > 1:
         word = f"{word} {node.picked + 1 if node.picked >= 0 else '–'}/{len(node.spec.branches)}"
     bounds = _bounds(spec)
     notes = [word + (f" {bounds}" if bounds else "")]

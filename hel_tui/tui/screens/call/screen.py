@@ -28,7 +28,7 @@ from hel_tui.tui.state import CallItem, Changes
 from hel_tui.tui.strings import t
 from hel_tui.tui.text import cards
 from hel_tui.tui.widgets.json_view import JsonView
-from hel_tui.tui.widgets.lines import Bar, Caption, Line, spread
+from hel_tui.tui.widgets.lines import Bar, Caption, Line, spread, width_of
 
 if TYPE_CHECKING:
     from hel_tui.tui.app import HelApp
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 WIDE = 100
 """Columns from which form and result stand beside each other."""
+TALL = 34
+"""Rows from which there is room for all that the schema says of a place."""
 
 
 class Head(Bar):
@@ -66,6 +68,9 @@ class CallScreen(LiveScreen):
     CallScreen.-wide Results { border-left: solid $border-blurred; }
     CallScreen.-empty Results { display: none; }
     CallScreen.-wide.-empty Results { display: block; }
+    CallScreen Arguments:focus-within, CallScreen Results:focus-within { height: 2fr; }
+    CallScreen.-wide Arguments, CallScreen.-wide Results { height: 1fr; }
+    CallScreen.-low Arguments TextPane { max-height: 2; }
     """
 
     def __init__(
@@ -99,9 +104,11 @@ class CallScreen(LiveScreen):
 
     def on_resize(self) -> None:
         self._fit()
+        self._say_foot()
 
     def _fit(self) -> None:
         self.set_class(self.size.width >= WIDE, "-wide")
+        self.set_class(self.size.height < TALL, "-low")
         self.set_class(not self.results.shown, "-empty")
 
     def _draw(self) -> None:
@@ -282,4 +289,7 @@ class CallScreen(LiveScreen):
         elif not self.form.is_raw:
             names += [f"fields.{name}" for name in ("toggle", "leave_out", "new", "json")]
         leave = ("call.leave", f"short.call.{'stop' if self.results.is_under_way else 'leave'}")
-        self.foot.say(foot_line([*((name, f"short.{name}") for name in [*names, "call.other"]), leave]))
+        keys = [(name, f"short.{name}") for name in ["call.other", *names]]
+        while len(keys) > 1 and width_of(foot_line([*keys, leave])) > self.size.width:
+            del keys[-1]
+        self.foot.say(foot_line([*keys[1:], keys[0], leave]))
