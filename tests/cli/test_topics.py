@@ -97,13 +97,5 @@ def test_the_keys_told_are_a_persons_own(own_place: Path) -> None:
 def test_every_key_of_an_entry_is_told() -> None:
     text = topic("servers")
     tools = {"tools", "url", "headers", "type"}
-    for key in remarks.KNOWN - set(remarks._LATER) - tools:
+    for key in remarks.KNOWN - tools:
         assert re.search(rf"^  (?:\w+, )*{key}\b", text, re.M), key
-
-
-def test_nothing_is_promised_that_this_version_does_not_have() -> None:
-    for name in TOPICS:
-        for key in remarks._LATER:
-            if key == "watch" and name != "servers":
-                continue  # elsewhere it is what one does with a resource, not a key of an entry
-            assert not re.search(rf"\b{key}\b", topic(name)), (name, key)
