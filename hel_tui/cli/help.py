@@ -13,9 +13,12 @@ from importlib.resources import files
 
 from hel_tui.cli.common import Exit
 
+WIDTH = 118
+"""Cells of a line of the texts."""
 TOPICS = {
     "servers": "where servers are configured, and every key of an entry",
     "tools": "loading, search, pins and costs, schemas, tools that change",
+    "inside": "the server screen: log, wire, processes, calls by hand, the doctor",
     "checks": "saved calls and what they must come to, for authors of servers",
     "resources": "what servers list to be read, and prompts they prepare",
     "keys": "every key and slash command of the app, as they are now",
@@ -46,7 +49,25 @@ def text(topic: str) -> str:
     """The text of a topic."""
     if topic == "keys":
         return _keys()
-    return files("hel_tui.cli").joinpath("topics", f"{topic}.md").read_text(encoding="utf-8")
+    told = files("hel_tui.cli").joinpath("topics", f"{topic}.md").read_text(encoding="utf-8")
+    return told.replace("{actions}", _actions()) if topic == "config" else told
+
+
+def _actions() -> str:
+    """Names of all actions by the place they belong to, from their tables, wrapped."""
+    from textwrap import wrap
+
+    from hel_tui.tui.actions import ACTIONS
+
+    places: dict[str, list[str]] = {}
+    for action in ACTIONS:
+        places.setdefault(action.where, []).append(action.id.partition(".")[2])
+    lines: list[str] = []
+    for where, names in places.items():
+        lines += wrap(
+            ", ".join(names), WIDTH, initial_indent=f"  {where + '.':<14}", subsequent_indent=" " * 16
+        )
+    return "\n".join(lines)
 
 
 def _keys() -> str:
