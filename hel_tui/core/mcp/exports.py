@@ -24,6 +24,7 @@ from hel_tui.foreign import clean
 
 SLICE = 4096
 """Rows that are read at a time."""
+_FIELDS = tuple(one.name for one in dataclasses.fields(Frame))
 
 
 class NotExported(Exception):
@@ -70,7 +71,7 @@ def write_jsonl(store: FrameStore, query: FrameQuery | None, file: TextIO) -> in
     """One frame a line: its fields, and `body` as JSON, or as a string where it is none."""
     count = 0
     for frame in frames_of(store, query):
-        row = dataclasses.asdict(frame)
+        row: dict[str, Any] = {name: getattr(frame, name) for name in _FIELDS}
         row["at"] = _iso(frame.time)
         exchange = store.exchange(frame.number)
         if exchange is not None:

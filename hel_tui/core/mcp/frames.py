@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from array import array
+from collections import OrderedDict
 from collections.abc import Callable
 from pathlib import Path
 from typing import cast
@@ -44,8 +45,8 @@ class FrameStore:
         self.sessions = 0
         """Sessions of HTTP that were opened."""
         self._blocks = Blocks(most)
-        self._calls: dict[str, array[int]] = {}
-        self._exchanges: dict[int, HttpExchange] = {}
+        self._calls: OrderedDict[str, array[int]] = OrderedDict()
+        self._exchanges: OrderedDict[int, HttpExchange] = OrderedDict()
         self._version = 0
         self._lives = 0
         self._lock = threading.Lock()
@@ -117,7 +118,7 @@ class FrameStore:
                 block.status[at] = exchange.status or NO_ANSWER
                 block.latency[at] = exchange.seconds
             if len(self._exchanges) >= MAX_EXCHANGES and number not in self._exchanges:
-                del self._exchanges[next(iter(self._exchanges))]
+                self._exchanges.popitem(last=False)
             self._exchanges[number] = exchange
             self._version += 1
 
@@ -125,7 +126,7 @@ class FrameStore:
         known = self._calls.get(call)
         if known is None:
             if len(self._calls) >= MOST_CALLS:
-                del self._calls[next(iter(self._calls))]
+                self._calls.popitem(last=False)
             known = self._calls[call] = array("q")
         known.append(number)
 

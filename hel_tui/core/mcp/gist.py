@@ -114,5 +114,7 @@ def _text(value: Any) -> str:
 
 
 def _line(text: str) -> str:
-    line = " ".join(text.split())
+    if len(text) <= LENGTH and text.isprintable() and "  " not in text:
+        return text.strip()
+    line = " ".join(text[: 2 * LENGTH].split())
     return line if len(line) <= LENGTH else line[: LENGTH - 1] + "…"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -46,8 +47,8 @@ class Trace:
     life: int = 0
     waited: Callable[[], float] = lambda: 0.0
     """Seconds in all that the server waited for a person: no part of any latency."""
-    _open: dict[tuple[Direction, Id], _Open] = field(default_factory=dict)
-    _calls: dict[Id, str] = field(default_factory=dict)
+    _open: OrderedDict[tuple[Direction, Id], _Open] = field(default_factory=OrderedDict)
+    _calls: OrderedDict[Id, str] = field(default_factory=OrderedDict)
     """Progress token -> id of the call."""
     _running: list[str] = field(default_factory=list)
     """Ids of the calls under way."""
@@ -57,7 +58,7 @@ class Trace:
     def began(self, token: str, call: str) -> None:
         """A request with this progress token is made for that call."""
         if len(self._calls) >= MOST_TOKENS:
-            del self._calls[next(iter(self._calls))]
+            self._calls.popitem(last=False)
         self._calls[token] = call
         self._running.append(call)
 
@@ -135,7 +136,7 @@ class Trace:
             exchange=exchange,
         )
         if len(self._open) >= MOST_OPEN:
-            del self._open[next(iter(self._open))]
+            self._open.popitem(last=False)
         since = time.monotonic() - self.waited()
         self._open[direction, key] = _Open(number, method[:200], tool, call, since)
         return number
