@@ -18,7 +18,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import hel_tui
 from hel_tui.core.mcp.frames import FrameStore
-from hel_tui.core.protocol import Frame, FrameQuery, HttpExchange, LogQuery, LogWindow
+from hel_tui.core.protocol import Direction, Frame, FrameQuery, HttpExchange, LogQuery, LogWindow
 from hel_tui.core.store.atomic import PRIVATE_FILE, why
 from hel_tui.foreign import clean
 
@@ -81,6 +81,18 @@ def write_jsonl(store: FrameStore, query: FrameQuery | None, file: TextIO) -> in
         file.write(json.dumps(row, ensure_ascii=False) + "\n")
         count += 1
     return count
+
+
+def messages(store: FrameStore, query: FrameQuery | None) -> list[tuple[float, Direction, str]]:
+    """What was said, for a cassette: (Unix time, direction, body); without a query of the newest life only.
+
+    Raises ValueError for a bad expression.
+    """
+    frames = [frame for frame in frames_of(store, query) if frame.kind != "http"]
+    if query is None and frames:
+        newest = max(frame.life for frame in frames)
+        frames = [frame for frame in frames if frame.life == newest]
+    return [(frame.time, frame.direction, store.body(frame.number)) for frame in frames]
 
 
 def write_har(store: FrameStore, query: FrameQuery | None, file: TextIO) -> int:

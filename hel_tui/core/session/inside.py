@@ -11,10 +11,13 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from hel_tui.core import protocol as p
-from hel_tui.core.mcp.exports import NotExported, to_file, write_har, write_jsonl, write_log
+from hel_tui.core.mcp.cassette import write_cassette
+from hel_tui.core.mcp.exports import NotExported, messages, to_file, write_har, write_jsonl, write_log
+from hel_tui.core.mcp.frames import FrameStore
 from hel_tui.core.mcp.host import Host
 from hel_tui.core.mcp.overview import overview
 from hel_tui.core.session.entries import Standing, entry_detail
+from hel_tui.core.store.atomic import NotWritten
 from hel_tui.core.store.expansion import expand_home
 from hel_tui.core.threads import in_thread
 
@@ -105,11 +108,27 @@ class Inside:
             self._emit(p.Notice("warning", f"There is no server named {command.server}."))
             return
         if command.form == "cassette":
-            self._emit(p.Notice("warning", "A cassette is kept with hel mcp record.", command.server))
+            await self._keep_cassette(command, store)
             return
         is_har = command.form == "har"
         write = partial(write_har if is_har else write_jsonl, store, command.query)
         await self._write(command.server, command.path, write, "exchanges" if is_har else "frames")
+
+    async def _keep_cassette(self, command: p.ExportFrames, store: FrameStore) -> None:
+        """Write what was said as `hel mcp replay` takes it: of the newest life where nothing is chosen."""
+        target = self._project / expand_home(command.path, self._environ)
+
+        def write() -> NotWritten | None:
+            spoken = messages(store, command.query)
+            return write_cassette(target, command.server, spoken)
+
+        try:
+            failed = await in_thread(write, "hel-export")
+            problem = failed.sentence if failed is not None else ""
+        except ValueError as error:
+            problem = f"{target} was not written: {error}"
+        text = problem or f"The frames were written to {target}: hel mcp replay takes it."
+        self._emit(p.Notice("warning" if problem else "info", text, command.server))
 
     async def _write(self, server: str, path: str, write: Callable[[TextIO], int], what: str) -> None:
         """Write beside the loop and tell how it went."""

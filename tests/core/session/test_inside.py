@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from hel_tui.core import protocol as p
+from hel_tui.core.mcp.cassette import read_cassette
 from tests.rig import Driver
 
 Open = Callable[..., Driver]
@@ -26,6 +27,12 @@ def test_a_call_can_be_followed_from_its_card_to_the_wire_and_to_a_file(play: Op
         driver.wait(lambda _events: any(str(target) in one.text for one in driver.of(p.Notice)))
         rows = [json.loads(line) for line in target.read_text().splitlines()]
         assert rows[0]["body"]["params"]["arguments"] == {"text": "follow me"}
+        tape = tmp_path / "call.cassette"
+        driver.send(p.ExportFrames("fix", str(tape), "cassette"))
+        driver.wait(lambda _events: any(str(tape) in one.text for one in driver.of(p.Notice)))
+        kept = read_cassette(tape)
+        said = [one.message.get("method") for one in kept.frames if one.way == "out"]
+        assert kept.server == "fix" and said[-1] == "tools/call" and kept.protocol == "2025-11-25"
 
 
 def test_the_log_of_all_servers_is_saved_beside_the_project(play: Open, tmp_path: Path) -> None:
