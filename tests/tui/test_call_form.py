@@ -13,6 +13,7 @@ from tests.tui import scenes
 from tests.tui.driving import Driver, opened
 from tests.tui.fake_core import FakeCore
 from tests.tui.screen_text import screen_text
+from tests.tui.snapshots import same_as_kept
 
 
 def with_schema(schema: Any, description: str = "Does something.") -> FakeCore:
@@ -178,3 +179,60 @@ async def test_a_tool_that_is_gone_says_so() -> None:
         d.app.open_call("inventory", "lookup_port")
         await d.until(lambda: d.app._notifications)
         assert "not listed now" in next(iter(d.app._notifications)).message
+
+
+PICTURE = {
+    **obj(
+        {
+            "title": {
+                "type": "string",
+                "minLength": 3,
+                "description": "What it is called.",
+                "examples": ["Sun"],
+            },
+            "count": {"type": "integer", "minimum": 1, "maximum": 100, "default": 10},
+            "mode": {"enum": ["fast", "slow"], "default": "fast"},
+            "tags": {"type": "array", "items": {"type": "string"}},
+            "note": {"type": ["string", "null"]},
+            "shape": {
+                "oneOf": [
+                    {**obj({"r": {"type": "number"}}, "r"), "title": "Circle"},
+                    {**obj({"w": {"type": "number"}}, "w"), "title": "Box"},
+                ]
+            },
+            "labels": {"type": "object", "additionalProperties": {"type": "string"}},
+        },
+        "title",
+        "shape",
+    )
+}
+
+
+def ended(core: FakeCore, call_id: str, number: int) -> list[p.Event]:
+    """A call that came to a result, told and kept."""
+    content = {"number": number, "title": "Sun"}
+    text = json.dumps(content)
+    raw = json.dumps({"content": [{"type": "text", "text": text}], "structuredContent": content})
+    core.details[call_id] = p.CallDetail(
+        call_id, "inventory", "lookup_port", '{"title": "Sun"}', text, "ok", shared=number > 1, raw=raw
+    )
+    return [
+        p.CallStarted(1, call_id, "inventory", "lookup_port", "title=Sun", by_hand=True),
+        p.CallChanged(call_id, "running"),
+        p.CallChanged(call_id, "ok", 0.011, text, 1),
+    ]
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)], ids=lambda size: f"{size[0]}x{size[1]}")
+async def test_frames_of_a_form_with_mistakes_and_of_two_results_compared(size: tuple[int, int]) -> None:
+    tag = f"{size[0]}x{size[1]}"
+    core = with_schema(PICTURE, "Draws a picture.")
+    async with opened(core, size=size) as d:
+        await d.put(*ended(core, "one", 1), *ended(core, "two", 2))
+        await begin(d)
+        await d.type("Su")
+        await d.press("ctrl+s", after=0.5)
+        same_as_kept(f"call-form-{tag}", screen_text(d.app))
+        await d.press("right_square_bracket", "tab", "equals_sign", after=0.5)
+        await d.until(lambda: "1 value differs" in screen_text(d.app))
+        same_as_kept(f"call-compare-{tag}", screen_text(d.app))

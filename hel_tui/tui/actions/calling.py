@@ -5,7 +5,7 @@ from hel_tui.tui.actions.action import Action
 ACTIONS: tuple[Action, ...] = (
     Action("call.send", "ctrl+s,f9", "send"),
     Action("call.raw", "ctrl+r", "raw"),
-    Action("call.leave", "escape", "leave"),
+    Action("call.leave", "escape,ctrl+c", "leave"),
     Action("call.other", "tab,f6", "other"),
     Action("call.destination", "o", "destination"),
     Action("call.share", "t", "share"),
