@@ -33,6 +33,7 @@ from hel_tui.core.runtime import Runtime  # noqa: E402
 from hel_tui.samples import lay  # noqa: E402
 from hel_tui.tui.app import HelApp  # noqa: E402
 from hel_tui.tui.dialogs.base import Dialog  # noqa: E402
+from hel_tui.tui.state import CallItem  # noqa: E402
 
 T = TypeVar("T")
 THEMES = ("fjord", "ember", "paper", "frost", "contrast", "terminal")
@@ -45,6 +46,9 @@ PICTURES = (
     "tool",
     "keys",
     "failed",
+    "overview",
+    "wire",
+    "call",
     "small",
     "korean",
     "form",
@@ -159,6 +163,16 @@ class Still:
     def failure(self, server: str) -> p.ServerFailure | None:
         return self.still(self._core.failure(server))
 
+    def failed(self, number: int) -> p.ServerFailure | None:
+        return self.still(self._core.failed(number))
+
+    def inside(self, server: str) -> p.ServerInside | None:
+        return self.still(self._core.inside(server))
+
+    def frames(self, server: str) -> StillFrames | None:
+        window = self._core.frames(server)
+        return StillFrames(window) if window else None
+
     def log(self, server: str) -> StillLog | None:
         window = self._core.log(server)
         return StillLog(window, self.still) if window else None
@@ -178,10 +192,13 @@ class Still:
         match value:
             case p.ServerChanged():
                 changed |= {
-                    "since": NOON,
+                    "since": 0.0,
                     "pid": 4711 if value.pid else 0,
                     "latency": 0.003 if value.latency else 0.0,
                 }
+            case p.MethodFigures():
+                same = (0.003, 0.004, 0.002)[: value.count]
+                changed |= {"median": 0.003, "p95": 0.004, "recent": same}
             case p.CallChanged():
                 changed["seconds"] = 0.004 if value.seconds else 0.0
             case p.TurnEnded():
@@ -210,6 +227,27 @@ class StillLog:
     def lines(self, start: int, stop: int) -> list[p.LogLine]:
         lines = self.window.lines(start, stop)
         return [replace(self.still(line), time=NOON + start + i) for i, line in enumerate(lines)]
+
+
+@dataclass(frozen=True)
+class StillFrames:
+    """The wire of a server, a message every tenth of a second from noon, each answered in 4 ms."""
+
+    window: p.FrameWindow
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.window, name)
+
+    def frames(self, start: int, stop: int) -> list[p.Frame]:
+        return [
+            replace(
+                frame,
+                time=NOON + frame.number / 10,
+                latency=0.004 if frame.latency else 0.0,
+                size=len(self.window.body(frame.number)),
+            )
+            for frame in self.window.frames(start, stop)
+        ]
 
 
 # ------------------------------------------------------------------- a person
@@ -364,9 +402,41 @@ async def failed(wanted: frozenset[str]) -> None:
         await person.dialog()
         await person.decide("y")
         await person.ready(2)
-        await person.pilot.press("f2", "enter")
-        await person.rest(0.3)
+        await person.pilot.press("f2")
+        await person.rest(0.5)
         person.shoot("failed")
+
+
+async def inside(wanted: frozenset[str]) -> None:
+    """A server laid open after the task: what both sides can, its wire, a call by hand."""
+    async with opened(wanted) as person:
+        await person.decide("y")
+        await person.ready(1)
+        await person.port_task(ENGLISH)
+        await person.pilot.press("f2")
+        await person.rest(0.5)
+        person.shoot("overview")
+        await person.pilot.press("w")
+        await person.rest(0.5)
+        await person.pilot.press("k", "enter")
+        await person.rest(0.5)
+        person.shoot("wire")
+        await person.pilot.press("escape", "2", "j", "n")
+        await person.rest(0.5)
+        await person.pilot.press(*"api", "ctrl+s")
+        await person.until(
+            lambda: isinstance(person.app.screen, Dialog) or _last_call(person) == "ok", "the call"
+        )
+        if isinstance(person.app.screen, Dialog):
+            await person.decide("y")
+        await person.until(lambda: _last_call(person) == "ok", "the end of the call")
+        person.shoot("call")
+
+
+def _last_call(person: Person) -> str:
+    """How the newest call stands."""
+    calls = [item for item in person.state.items if isinstance(item, CallItem)]
+    return calls[-1].state if calls and calls[-1].by_hand else ""
 
 
 async def asked(wanted: frozenset[str]) -> None:
@@ -422,10 +492,12 @@ async def korean(wanted: frozenset[str]) -> None:
 
 WALKS: dict[Callable[[frozenset[str]], Coroutine[Any, Any, None]], frozenset[str]] = {
     failed: frozenset({"failed"}),
+    inside: frozenset({"overview", "wire", "call"}),
     small: frozenset({"small"}),
     korean: frozenset({"korean"}),
     asked: frozenset({"form", "resources", "login"}),
-    walk: frozenset(PICTURES) - {"failed", "small", "korean", "form", "resources", "login"},
+    walk: frozenset(PICTURES)
+    - {"failed", "overview", "wire", "call", "small", "korean", "form", "resources", "login"},
 }
 
 

@@ -137,7 +137,7 @@ def _switches(inside: p.ServerInside) -> list[SheetLine]:
 def _matrix(inside: p.ServerInside) -> list[Line]:
     """What both sides declared, side by side."""
     sides = {side: [cap for cap in inside.capabilities if cap.side == side] for side in ("server", "hel")}
-    if not any(sides.values()):
+    if not sides["server"]:
         return []
     lines: list[Line] = [*heading("inside.capabilities")]
     head: list[Part] = [
