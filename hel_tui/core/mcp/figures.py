@@ -35,14 +35,24 @@ class Figures:
     def answered(self, direction: Direction, method: str, seconds: float, *, failed: bool) -> None:
         """A request of this method, sent in this direction, was answered after so many seconds."""
         with self._lock:
-            known = self._methods.get((method, direction))
-            if known is None:
-                if len(self._methods) >= MOST:
-                    return
-                known = self._methods[method, direction] = _Method()
-            known.count += 1
-            known.errors += failed
-            known.latencies.append(seconds)
+            if (known := self._counted(direction, method, failed=failed)) is not None:
+                known.latencies.append(seconds)
+
+    def unanswered(self, direction: Direction, method: str) -> None:
+        """A request of this method never gets an answer: it counts, and has no latency."""
+        with self._lock:
+            self._counted(direction, method, failed=True)
+
+    def _counted(self, direction: Direction, method: str, *, failed: bool) -> _Method | None:
+        """Count one; None when there are too many methods to know another."""
+        known = self._methods.get((method, direction))
+        if known is None:
+            if len(self._methods) >= MOST:
+                return None
+            known = self._methods[method, direction] = _Method()
+        known.count += 1
+        known.errors += failed
+        return known
 
     def rows(self) -> tuple[MethodFigures, ...]:
         """All methods, the most used first."""

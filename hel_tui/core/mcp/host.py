@@ -318,6 +318,8 @@ class Host:
 
         self._on_event(Closing(tuple(sorted(waiting))))
         await asyncio.gather(*self._retired, *(close(name, one) for name, one in self._supervisors.items()))
+        for stores in self._stores.values():
+            stores.frames.bodies.close()
         await self.logins.aclose()
         await self._ground.guard.close()
         await in_thread(self._ground.record.end, "hel-record")

@@ -35,12 +35,13 @@ class Spill:
         self._name = name
         self._files: list[_File] = []
         self._end = 0
+        self._is_closed = False
         self._lock = threading.Lock()
 
     def append(self, data: bytes) -> int | None:
         """Write and return where it begins; None when it could not be written."""
         with self._lock:
-            folder = self._folder()
+            folder = self._folder() if not self._is_closed else None
             if folder is None:
                 return None
             try:
@@ -66,6 +67,7 @@ class Spill:
     def close(self) -> None:
         """Close all files; what is in them can be read no more from here."""
         with self._lock:
+            self._is_closed = True
             for file in self._files:
                 os.close(file.fd)
             self._files.clear()

@@ -23,6 +23,7 @@ from hel_tui.core.protocol import Direction
 MOST_OPEN = 4096
 """Requests whose answer is waited for; of older ones the answer finds no pair."""
 MOST_TOKENS = 4096
+ID_LENGTH = 300
 
 Id = int | str
 
@@ -86,8 +87,14 @@ class Trace:
         result = getattr(message, "result", None)
         return self._answer("out", identity, result, told, body, -1)
 
-    def came(self, messages: list[Parsed], line: bytes) -> None:
-        """A line of the server said this."""
+    def failed(self, identity: Id) -> None:
+        """The request with this id gets no answer: the way to the server failed."""
+        request = self._open.pop(("out", coerce_id(identity)), None)
+        if request is not None:
+            self.figures.unanswered("out", request.method)
+
+    def came(self, messages: list[Parsed], line: bytes, size: int = -1) -> None:
+        """A line of the server said this; `size` where it was longer than what is left of it."""
         exchange = EXCHANGE.get()
         for message in messages:
             body = line if len(messages) == 1 else _again(message)
@@ -101,7 +108,14 @@ class Trace:
                 case Noise(text):
                     said = " ".join(text[:400].split())[:200]
                     self.store.add(
-                        "in", "noise", body, summary=said, life=self.life, failed=True, exchange=exchange
+                        "in",
+                        "noise",
+                        body,
+                        summary=said,
+                        life=self.life,
+                        failed=True,
+                        exchange=exchange,
+                        size=size if body is line else -1,
                     )
 
     def repeated(self, body: bytes) -> int:
@@ -137,7 +151,7 @@ class Trace:
         )
         if len(self._open) >= MOST_OPEN:
             self._open.popitem(last=False)
-        since = time.monotonic() - self.waited()
+        since = time.monotonic() - (self.waited() if direction == "out" else 0.0)
         self._open[direction, key] = _Open(number, method[:200], tool, call, since)
         return number
 
@@ -159,7 +173,8 @@ class Trace:
         latency, method, tool, call = 0.0, "", "", ""
         if request is not None:
             method, tool, call = request.method, request.tool, request.call
-            latency = max(time.monotonic() - self.waited() - request.since, 0.0)
+            waited = self.waited() if asker == "out" else 0.0
+            latency = max(time.monotonic() - waited - request.since, 0.0)
         is_bad = error is not None or (isinstance(result, dict) and result.get("isError") is True)
         if request is not None:
             self.figures.answered(asker, method, latency, failed=is_bad)
@@ -211,7 +226,8 @@ def _is_id(params: dict[str, Any]) -> bool:
 
 
 def _id_text(identity: Id) -> str:
-    return str(identity) if isinstance(identity, int) else json.dumps(identity[:200], ensure_ascii=False)
+    text = str(identity) if isinstance(identity, int) else json.dumps(identity[:200], ensure_ascii=False)
+    return text[:ID_LENGTH]
 
 
 def _again(message: Parsed) -> bytes:

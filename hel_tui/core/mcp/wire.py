@@ -149,14 +149,17 @@ class Wire:
         key = coerce_id(request)
         if self._pending.pop(key, None) is None:
             return
+        self.hooks.trace.failed(key)
         error = ErrorData(code=LINK_FAILED, message=fault.sentence, data=fault)
         await self._pass_on(JSONRPCError(jsonrpc="2.0", id=key, error=error))
 
     def _trace_came(self, messages: list[Parsed], line: bytes | TooLong) -> None:
         """Put it down; a fault in there must not cost the message."""
-        body = line if isinstance(line, bytes) else line.head + line.tail
         try:
-            self.hooks.trace.came(messages, body)
+            if isinstance(line, bytes):
+                self.hooks.trace.came(messages, line)
+            else:
+                self.hooks.trace.came(messages, line.head + line.tail, line.size)
         except Exception as error:
             self.hooks.on_stray(f"a message is missing in the trace ({type(error).__name__})")
 

@@ -22,6 +22,14 @@ def test_methods_are_told_apart_by_direction_and_sorted_by_use() -> None:
     assert (ping.method, ping.direction, ping.count) == ("ping", "in", 1)
 
 
+def test_a_request_without_an_answer_counts_and_has_no_latency() -> None:
+    figures = Figures()
+    figures.answered("out", "tools/call", 2.0, failed=False)
+    figures.unanswered("out", "tools/call")
+    (calls,) = figures.rows()
+    assert (calls.count, calls.errors, calls.median, calls.recent) == (2, 1, 2.0, (2.0,))
+
+
 def test_a_server_cannot_invent_methods_without_end() -> None:
     figures = Figures()
     for number in range(2 * MOST):
