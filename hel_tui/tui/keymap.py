@@ -42,6 +42,8 @@ _TOGETHER = {
     "resources": ("list", "picker"),
     "prompts": ("list", "picker"),
     "picker": ("list",),
+    "checks": ("list",),
+    "renewal": ("list",),
     "fields": ("list", "call"),
     "logs": ("log",),
     "wires": ("wire",),

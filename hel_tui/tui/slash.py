@@ -67,6 +67,8 @@ SPECS: tuple[Spec, ...] = (
     Spec("call", "SERVER.TOOL {JSON}", "call", needs=True),
     Spec("resources"),
     Spec("prompts"),
+    Spec("checks", "[SERVER]", "server"),
+    Spec("saves"),
     Spec("doctor", "[SERVER]", "server"),
     Spec("trust"),
     Spec("reload"),

@@ -216,6 +216,8 @@ class RunChecks:
     """Run the saved checks of a server ("" for all servers'); `ChecksRan` follows."""
 
     server: str = ""
+    name: str = ""
+    """Only the one of this name."""
 
 
 @dataclass(frozen=True, slots=True)

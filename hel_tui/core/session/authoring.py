@@ -55,8 +55,8 @@ class Authoring:
         match command:
             case p.SaveCheck():
                 self._spawn(self._checking.save(command))
-            case p.RunChecks(server):
-                self._spawn(self._checking.run(server))
+            case p.RunChecks(server, name):
+                self._spawn(self._checking.run(server, name))
             case _:
                 return False
         return True

@@ -109,11 +109,15 @@ class Checking:
 
     # -------------------------------------------------------------------- running
 
-    async def run(self, server: str) -> None:
-        """Run the checks of a server ("" for all), once the person agreed to it; tell how they went."""
+    async def run(self, server: str, name: str = "") -> None:
+        """Run the checks of a server ("" for all), or the one with this name, once the person agreed to it;
+        tell how they went.
+        """
         async with self._running:
             await self.read()
-            checks = [check for check in self._checks if server in ("", check.server)]
+            checks = [
+                check for check in self._checks if server in ("", check.server) and name in ("", check.name)
+            ]
             if not checks:
                 of = f" of {server}" if server else ""
                 self._emit(p.Notice("info", f"There are no checks{of} in .hel/checks."))
@@ -122,7 +126,9 @@ class Checking:
                 return
             began = time.monotonic()
             results = await self._all(checks)
-            self.results = tuple(results)
+            ran = {result.check.name for result in results}
+            kept = {row.name for row in self.rows} - ran
+            self.results = (*(one for one in self.results if one.check.name in kept), *results)
             passed = sum(result.state == "passed" for result in results)
             failed = sum(result.state in ("failed", "error") for result in results)
             self._emit(p.ChecksRan(passed, failed, time.monotonic() - began))

@@ -25,7 +25,7 @@ from hel_tui.tui.safe import clean, is_clean
 from hel_tui.tui.screens import sheets
 from hel_tui.tui.screens.call.opening import Calls
 from hel_tui.tui.screens.text import TextScreen
-from hel_tui.tui.state import AnswerItem, CallItem
+from hel_tui.tui.state import AnswerItem, CallItem, ServerItem
 from hel_tui.tui.strings import t
 from hel_tui.tui.widgets.lines import Line
 
@@ -239,6 +239,23 @@ class Commands:
         elif self._is_server(rest, f"/doctor {rest}"):
             self.hel.send(p.Diagnose(rest))
             self.open_server(rest, "health")
+
+    def _do_checks(self, rest: str) -> None:
+        from hel_tui.tui.screens.authoring.checks import ChecksScreen  # not needed for the first paint
+
+        if not rest or self._is_server(rest, f"/checks {rest}"):
+            self.hel.push_screen(ChecksScreen(self.hel, rest))
+
+    def _do_saves(self, _: str) -> None:
+        from hel_tui.tui.screens.authoring.renewal import RenewalScreen
+
+        items = [
+            one for one in self.screen.view.items if isinstance(one, ServerItem) and one.kind == "renewal"
+        ]
+        if items:
+            self.hel.push_screen(RenewalScreen(self.hel, items[-1].number))
+        else:
+            self.hel.say(t("renewal.none"))
 
     def _do_trust(self, _: str) -> None:
         self.hel.send(p.ReviewTrust())
