@@ -164,6 +164,10 @@ class Tool(Protocol):
         """It should run in a sandbox and the system has none: a person is asked in every level."""
 
     @property
+    def limit(self) -> float:
+        """Seconds a call may take without a sign of life; 0 where none are known."""
+
+    @property
     def definition(self) -> ToolDefinition: ...
 
     @property

@@ -53,6 +53,8 @@ class CallItem:
     tool: str
     summary: str
     by_hand: bool = False
+    limit: float = 0.0
+    """Seconds it may take without a sign of life; 0 where none are known."""
     state: p.CallState = "queued"
     seconds: float = 0.0
     preview: str = ""
@@ -304,7 +306,7 @@ def _apply(state: ViewState, changes: Changes, event: p.Event) -> None:
             _add(
                 state,
                 changes,
-                CallItem(event.call_id, event.server, event.tool, event.summary, event.by_hand),
+                CallItem(event.call_id, event.server, event.tool, event.summary, event.by_hand, event.limit),
             )
         case p.CallChanged():
             _call_changed(state, changes, event)

@@ -63,6 +63,11 @@ def test_every_state_is_a_glyph_and_a_word(state: p.CallState, glyph: str, word:
     assert cell_len(row.text) == 60
 
 
+def test_a_running_call_tells_its_limit() -> None:
+    [row] = cards.card(call(state="running", began=97.0, limit=30.0), 80, now=100.9)
+    assert row.text.endswith(" running 3 s of 30 s")
+
+
 def test_a_long_summary_gives_way_to_the_state() -> None:
     [row] = cards.card(CallItem("c", "s", "tool", "한국어 " * 60, state="waiting"), 40, now=0)
     assert row.text.endswith("…  waits for you") or row.text.endswith("…   waits for you")

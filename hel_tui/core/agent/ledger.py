@@ -134,7 +134,8 @@ class Ledger:
         if by_hand:
             self._by_hand.add(call_id)
         summary = " ".join(summary.split())[:MAX_SUMMARY]
-        self._emit(CallStarted(turn, call_id, server, raw, summary, by_hand=by_hand))
+        limit = tool.limit if tool is not None else 0.0
+        self._emit(CallStarted(turn, call_id, server, raw, summary, by_hand=by_hand, limit=limit))
         return Card(call, tool, detail, checked, by_hand=by_hand, converted=converted)
 
     def state(self, card: Card, state: CallState) -> None:

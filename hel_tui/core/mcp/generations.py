@@ -72,6 +72,7 @@ def build(
             trust_annotations=entry.trust_annotations,
             parallel=entry.parallel,
             identity=identity,
+            limit=entry.timeout,
         )
         listed.append(Listed(spec, public, _tokens(public, spec), "", tool, blank_arguments(spec.parameters)))
     return tuple(sorted(listed, key=lambda one: (one.spec.raw, one.reason)))

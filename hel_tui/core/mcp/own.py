@@ -15,6 +15,7 @@ class OwnTool:
     identity = ""
     parallel = False
     lacks_sandbox = False
+    limit = 0.0
     access: Access = "read"
     claims: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()

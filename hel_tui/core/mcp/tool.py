@@ -53,6 +53,8 @@ class McpTool:
     """Of the entry whose process listed it."""
     lacks_sandbox: bool = False
     """Servers run outside any sandbox, and were trusted so."""
+    limit: float = 0.0
+    """Seconds a call may take without a sign of life."""
 
     @property
     def raw(self) -> str:

@@ -78,6 +78,8 @@ class CallStarted:
     summary: str
     """The arguments that matter, one line, at most 200 characters."""
     by_hand: bool = False
+    limit: float = 0.0
+    """Seconds it may take without a sign of life; 0 where none are known."""
 
 
 @dataclass(frozen=True, slots=True)

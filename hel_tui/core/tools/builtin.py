@@ -44,6 +44,11 @@ class Builtin(ABC):
         """Only commands need one."""
         return False
 
+    @property
+    def limit(self) -> float:
+        """Files are quick, and a command has a limit among its arguments."""
+        return 0.0
+
     def subject(self, arguments: Json) -> str:
         """The path the call is about, relative to the project and free of links, or as given if closed."""
         path = arguments.get("path")

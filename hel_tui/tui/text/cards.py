@@ -77,6 +77,8 @@ def _state_word(item: CallItem, now: float) -> str:
     if item.state == "running":
         # Whole seconds: the card is drawn again once a second.
         time = duration(seconds) if seconds >= 59.5 else t("duration.s", s=int(seconds))
+        if item.limit and seconds >= 1:
+            time = t("card.limit", time=time, limit=duration(item.limit))
         return t("card.running", time=time if seconds >= 1 else "").rstrip()
     time = duration(seconds) if seconds > 0 or item.state == "ok" else ""
     return t(f"card.{item.state}", **({} if item.state in _TIMELESS else {"time": time})).strip()

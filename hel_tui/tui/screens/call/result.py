@@ -85,6 +85,8 @@ def state_line(item: CallItem, now: float, width: int, place: str) -> list[Part]
     glyph, _ = GLYPHS[item.state]
     seconds = max(now - item.began, 0.0) if item.state == "running" and item.began else item.seconds
     told = duration(seconds) if seconds else ""
+    if item.state == "running" and item.limit:
+        told = t("card.limit", time=t("duration.s", s=int(seconds)), limit=duration(item.limit))
     left: list[Part] = [
         (f" {glyph} {t(f'call.state_{item.state}')}", _STYLES.get(item.state, "muted")),
         (f" {told}", "muted"),

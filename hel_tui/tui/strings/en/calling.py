@@ -1,6 +1,7 @@
 """English: calls by hand."""
 
 STRINGS: dict[str, str] = {
+    "card.limit": "{time} of {limit}",
     "where.call": "Call by hand",
     "where.fields": "Form of a call",
     "action.call.send": "send the call",

@@ -1,6 +1,7 @@
 """Korean: calls by hand."""
 
 STRINGS: dict[str, str] = {
+    "card.limit": "{time} / 한도 {limit}",
     "where.call": "직접 호출",
     "where.fields": "호출 양식",
     "action.call.send": "호출 보내기",
