@@ -73,7 +73,7 @@ class Stage:
     def __init__(
         self,
         make: Callable[[Callable[[Hello, Listing], None]], Life],
-        take_over: Callable[[Life, asyncio.Task[ServerFault], Hello, Listing], None],
+        take_over: Callable[[Life, asyncio.Task[ServerFault], Hello, Listing], bool],
         limit: float,
     ) -> None:
         """`make` builds the life, which tells the function given to it when it is ready. `limit`: seconds
@@ -94,26 +94,22 @@ class Stage:
             await asyncio.wait({task, taken}, return_when=asyncio.FIRST_COMPLETED)
             return None if self._is_taken.is_set() else task.result()
         except asyncio.CancelledError:
-            await self._end(task)
+            await self.end()
             raise
         finally:
             watching.cancel()
             taken.cancel()
 
-    def kill(self) -> None:
-        """End its processes at once; safe from any thread."""
-        self.life.kill()
-
-    async def _end(self, task: asyncio.Task[ServerFault]) -> None:
+    async def end(self) -> None:
         """It is not wanted any more. Nothing was asked of it yet: it gets no time to say goodbye."""
-        if self._is_taken.is_set():
+        if self._is_taken.is_set() or self._task is None:
             return
         self.life.give_up()
         self.life.kill()
-        await asyncio.wait({task})
+        await asyncio.wait({self._task})
 
     def _ready(self, hello: Hello, listing: Listing) -> None:
         if self._task is None or not self.life.is_wanted:
             return
-        self._take_over(self.life, self._task, hello, listing)
-        self._is_taken.set()
+        if self._take_over(self.life, self._task, hello, listing):
+            self._is_taken.set()

@@ -30,6 +30,7 @@ from hel_tui.core.mcp.staging import Renewed, Stage, gated
 from hel_tui.core.mcp.starting import watch_start
 from hel_tui.core.mcp.status import Status
 from hel_tui.core.mcp.stores import Stores
+from hel_tui.core.mcp.succession import Succession
 from hel_tui.core.mcp.trace import Trace
 from hel_tui.core.mcp.utility import use_utility
 from hel_tui.core.protocol import Event, LogLevel, ServerFailure, Switch
@@ -42,8 +43,6 @@ if TYPE_CHECKING:
 
 RENEWAL = "author mode"
 """Why a list changed, where a save led to it."""
-LEAVING = 10.0
-"""Seconds calls that run on a replaced generation may still take."""
 
 
 class Supervisor:
@@ -71,7 +70,6 @@ class Supervisor:
         self._reports = Reports(self.status, stores, catalogue, shelf, emit, ground.mask, ground.known)
         self._reports.is_live = self._is_live
         self._on_settled = on_settled
-        self._life: Life | None = None
         self._backoff = Backoff()
         self._calls = Calls(entry.name, self.status, ground.clock, self._wants_login)
         self._limits = Limits()
@@ -79,6 +77,7 @@ class Supervisor:
         self._due = False
         """True when a start is asked for."""
         self._closing = asyncio.Event()
+        self._lives = Succession(self._background, self._closing)
         self.is_switched_off = False
         """The person switched it off, for this run."""
         self._is_retired = False
@@ -86,13 +85,6 @@ class Supervisor:
         """True when its address could not be reached for too long."""
         self._ready_at: float | None = None
         self._starts = 0
-        self._run: asyncio.Task[ServerFault] | None = None
-        """What lives now, to its end."""
-        self._replaced = asyncio.Event()
-        """Set when another life took the place of the one that lived."""
-        self._leaving: list[Life] = []
-        """Lives that were replaced and finish their calls."""
-        self._stage: Stage | None = None
         self._renewal: asyncio.Future[Renewed] | None = None
         """Waits for what the next start comes to."""
         self._awaited: asyncio.Future[Renewed] | None = None
@@ -168,9 +160,7 @@ class Supervisor:
 
     def kill(self) -> None:
         """End its processes at once."""
-        for life in (self._life, *self._leaving, self._stage):
-            if life is not None:
-                life.kill()
+        self._lives.kill()
 
     async def renew(self) -> Renewed:
         """Start a new generation; it takes the place of the one that answers as soon as it is ready.
@@ -186,13 +176,15 @@ class Supervisor:
             self._reports.cause = RENEWAL
             self.restart()
             return await awaited
-        stage = self._stage = Stage(self._new_life, self._take_over, self.entry.startup_timeout)
+        stage = self._lives.stage = Stage(self._new_life, self._take_over, self.entry.startup_timeout)
         try:
             fault = await stage.run()
         finally:
-            self._stage = None
+            self._lives.stage = None
         if fault is None:
             return Renewed()
+        if not stage.life.is_wanted:
+            return Renewed(refused="it was restarted or switched off")
         failure = self._reports.failed(stage.life.failure(fault), fault.sentence)
         return Renewed(failure, still_up=self._is_live())
 
@@ -214,9 +206,7 @@ class Supervisor:
     @property
     def pids(self) -> tuple[int, ...]:
         """The processes of its lives: the one that answers, those on their way out or in."""
-        stage = self._stage
-        lives = (self._life, *self._leaving, stage.life if stage is not None else None)
-        return tuple(life.pid for life in lives if life is not None and life.pid)
+        return tuple(life.pid for life in self._lives.all if life.pid)
 
     @property
     def hello(self) -> Hello | None:
@@ -244,9 +234,15 @@ class Supervisor:
     @property
     def is_alive(self) -> bool:
         """True while a process of it may run."""
-        return self._life is not None or bool(self._leaving)
+        return bool(self._lives.all)
+
+    @property
+    def _life(self) -> Life | None:
+        """The one that lives."""
+        return self._lives.life
 
     def _end_life(self, why: str = "") -> None:
+        self._lives.drop_stage()
         if self._life is not None:
             self._life.give_up(why)
             self._background(self._life.stop(why))
@@ -298,15 +294,13 @@ class Supervisor:
         self.status.enter("restarting" if again else "starting", self.status.reason if again else "")
         self._reports.begin()
         self._awaited, self._renewal = self._renewal, None
-        life = self._life = self._new_life(self._ready)
-        self._run = asyncio.create_task(life.run(), name=f"mcp-life-{self.entry.name}")
+        life = self._new_life(self._ready)
         self._watching = asyncio.create_task(watch_start(life, self.entry.startup_timeout, self._slow))
         try:
-            fault = await self._to_the_end()
+            life, fault = await self._lives.live(life)
         finally:
             self._watching.cancel()
             self._calls.close()
-            life, self._life = self._life or life, None
             self.status.pid = 0
         self._backoff.lived(self._seconds_ready())
         self.failure = life.failure(fault)
@@ -332,45 +326,17 @@ class Supervisor:
         life = kind(self.entry, self._ground, self.log, gated(hooks, lambda: self._life is life))
         return life
 
-    async def _to_the_end(self) -> ServerFault:
-        """Wait for the end of the life that lives, whichever that is by then."""
-        while (run := self._run) is not None:
-            self._replaced.clear()
-            replaced = asyncio.create_task(self._replaced.wait())
-            await asyncio.wait({run, replaced}, return_when=asyncio.FIRST_COMPLETED)
-            replaced.cancel()
-            if self._run is run:
-                return run.result()
-        raise AssertionError
-
-    def _take_over(self, life: Life, run: asyncio.Task[ServerFault], hello: Hello, listing: Listing) -> None:
+    def _take_over(self, life: Life, run: asyncio.Task[ServerFault], hello: Hello, listing: Listing) -> bool:
         """A new generation is ready: calls go to it from now on, and the one before ends in order."""
-        old, old_run = self._life, self._run
-        if old is None or old_run is None or self._closing.is_set():
-            life.give_up()
-            self._background(life.stop())
-            return
-        self._life, self._run = life, run
-        self._leaving.append(old)
-        self._background(self._let_go(old, old_run))
-        self._replaced.set()
+        if not self._lives.follow(life, run, self._calls.idle):
+            return False
         self._starts += 1
         self.status.restarts = self._starts - 1
         self.status.renewed(life.pid)
         self._reports.begin()
         self._reports.cause = RENEWAL
         self._ready(hello, listing)
-
-    async def _let_go(self, life: Life, run: asyncio.Task[ServerFault]) -> None:
-        """End a life that was replaced, once its calls are over."""
-        idle = asyncio.create_task(self._calls.idle(life))
-        closing = asyncio.create_task(self._closing.wait())
-        await asyncio.wait({idle, closing, run}, timeout=LEAVING, return_when=asyncio.FIRST_COMPLETED)
-        idle.cancel()
-        closing.cancel()
-        await life.stop()
-        await asyncio.wait({run})
-        self._leaving = [one for one in self._leaving if one is not life]
+        return True
 
     def _came_to(self, what: Renewed, *waiting: asyncio.Future[Renewed] | None) -> None:
         """Tell who waits for a start, this one or (none given) any."""

@@ -188,3 +188,33 @@ async def test_nothing_is_left_when_hel_closes_in_the_middle(author: Author, ben
     await bench.host.aclose()
     assert not runs(old) and not runs(new)
     assert (await waiting).failed
+
+
+async def test_a_restart_by_hand_ends_what_was_to_follow(author: Author, bench: Any, tmp_path: Path) -> None:
+    author.write("one")
+    await author.start()
+    there = tmp_path / "there"
+    hangs = f"time.sleep(999) if not __import__('os').path.exists({str(there)!r}) and not open({str(there)!r}, 'w').close() else None"
+    author.write("two", begin=hangs)
+    renewing = asyncio.create_task(author.renew())
+    await until(there.exists)
+    bench.host.restart("fix")
+    assert "restarted" in (await renewing).refused
+    await until(lambda: bench.status().phase == "ready")
+    assert await author.said() == "two:hi"
+
+
+async def test_closing_in_the_middle_of_a_start_leaves_nothing(
+    author: Author, bench: Any, tmp_path: Path
+) -> None:
+    author.write("one")
+    await author.start()
+    there = tmp_path / "there"
+    author.write(
+        "two", begin=f"open({str(there)!r}, 'w').write(str(__import__('os').getpid())); time.sleep(999)"
+    )
+    renewing = asyncio.create_task(author.renew())
+    pid = int(await until(lambda: there.exists() and there.read_text()))
+    await bench.host.aclose()
+    assert not runs(pid)
+    assert (await renewing).refused
