@@ -22,8 +22,6 @@ from hel_tui.core.tools.wildcards import WildcardError
 
 KEPT = 100
 """Renewals that can be looked at."""
-NAMED = 3
-"""Saved files that are named in a sentence."""
 MAX_SENTENCE = 200
 
 
@@ -155,14 +153,14 @@ async def _seen(task: asyncio.Task[None]) -> None:
 
 
 def _sentence(renewal: p.Renewal, still_up: bool) -> str:
-    """What came of a save, in one sentence of at most 200 characters."""
-    more = f" and {len(renewal.files) - NAMED} more" if len(renewal.files) > NAMED else ""
-    saved = f"{', '.join(renewal.files[:NAMED])}{more} saved"
+    """What came of a save, in one sentence of at most 200 characters; the files are told beside it."""
     if renewal.state == "broken":
         then = "the one before still answers" if still_up else "it is tried again with the next save"
-        return f"{saved}: the new one did not come up ({renewal.reason}); {then}"[:MAX_SENTENCE]
-    differ = sum(not one.same for one in renewal.reruns)
-    wrong = sum(one.failed for one in renewal.reruns)
-    calls = f"{len(renewal.reruns)} called again, {differ} with another result" if renewal.reruns else ""
-    failed = f", {wrong} failed" if wrong else ""
-    return f"{saved}: the new one answers{f'; {calls}{failed}' if calls else ''}"[:MAX_SENTENCE]
+        return f"the new one did not come up ({renewal.reason}); {then}"[:MAX_SENTENCE]
+    told = ["the new one answers"]
+    if renewal.reruns:
+        differ = sum(not one.same for one in renewal.reruns)
+        wrong = sum(one.failed for one in renewal.reruns)
+        told.append(f"{len(renewal.reruns)} called again, {differ} with another result")
+        told += [f"{wrong} failed"] if wrong else []
+    return "; ".join(told)[:MAX_SENTENCE]

@@ -104,6 +104,8 @@ def test_a_save_brings_the_next_generation_and_calls_again_what_was_called_by_ha
         assert (renewal.state, renewal.files) == ("renewed", ("src/server.py",))
         (again,) = renewal.reruns
         assert (again.before, again.after, again.same, again.failed) == ("one:hi", "two:hi", False, False)
+        told = "the new one answers; 1 called again, 1 with another result"
+        assert driver.of(p.ServerRenewed)[0].sentence == told
         change = driver.core.list_change(renewal.change)
         assert change is not None
         assert (change.cause, [tool.tool for tool in change.tools]) == ("author mode", ["more"])
@@ -119,6 +121,7 @@ def test_a_broken_save_leaves_the_old_one_and_the_next_save_mends_it(
         source.save("two", begin='raise SystemExit("a slip")')
         renewal = renewed(driver)
         assert (renewal.state, renewal.reruns) == ("broken", ())
+        assert driver.of(p.ServerRenewed)[0].sentence.endswith("the one before still answers")
         failure = driver.core.failed(renewal.failure)
         assert failure is not None
         assert "a slip" in "\n".join(failure.stderr)
