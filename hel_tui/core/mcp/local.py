@@ -53,7 +53,7 @@ class LocalLife(Life):
         line = self.ground.mask(command_line(launch.command, launch.args))
         self.ground.guard.watch(process.pid)
         noting = asyncio.create_task(self._note(process.pid, line))
-        self.log.started(f"pid {process.pid}: {line}")
+        self.log.started(f"started, pid {process.pid}: {line}")
         self.hooks.on_started(process.pid)
         grace = FAILED_GRACE
         try:

@@ -217,7 +217,7 @@ class LogStore:
         self.append(self._mask(text[: 2 * LINE_LENGTH]).split("\n"), "hel")
 
     def started(self, what: str) -> None:
-        """A life of the server begins: a rule, such as `pid 4711: python server.py`."""
+        """A life of the server begins: a rule, such as `started, pid 4711: python server.py`."""
         self.append([self._mask(what[:LINE_LENGTH]).replace("\n", " ")], "start")
 
     def _extend(self, now: float, kind: int, levels: list[int], server: str, texts: list[str]) -> None:

@@ -249,6 +249,6 @@ def test_saved_results_go_to_the_session_that_is_open(play: Open, project: Path)
 
 def test_a_slow_server_does_not_hold_back_what_went_wrong_with_another(play: Open) -> None:
     with play(servers={"a": "life:silent", "b": "life:exit-at-once"}, model=None, base_url=None) as driver:
-        driver.wait(lambda _: [e for e in driver.of(p.Notice) if e.source == "b"], "the notice about b")
+        driver.wait(lambda _: [e for e in driver.of(p.ServerFailed) if e.server == "b"], "the news of b")
         states = [e for e in driver.of(p.ServerChanged) if e.name == "a"]
         assert states[-1].phase == "starting" and "slow" not in states[-1].reason

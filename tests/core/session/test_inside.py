@@ -42,7 +42,7 @@ def test_the_log_of_all_servers_is_saved_beside_the_project(play: Open, tmp_path
         driver.send(p.SaveLog("", str(tmp_path / "all.log")))
         driver.wait(lambda _events: len([one for one in driver.of(p.Notice) if "all.log" in one.text]) == 2)
         assert any("already" in one.text for one in driver.of(p.Notice))
-        assert " fix start pid " in (tmp_path / "all.log").read_text()
+        assert " fix start started, pid " in (tmp_path / "all.log").read_text()
 
 
 def test_switches_entry_and_processes_are_read_and_changed_through_the_door(play: Open) -> None:

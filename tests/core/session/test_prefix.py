@@ -107,9 +107,7 @@ def test_tools_that_come_go_and_change_in_the_middle_of_a_turn_leave_what_was_se
     )
     with play(*replies, servers=servers, access="auto") as driver:
         driver.ask("go")
-        driver.wait(
-            lambda _: any("added: d" in notice.text for notice in driver.of(p.Notice)), "the new list"
-        )
+        driver.wait(lambda _: any(event.added == 1 for event in driver.of(p.ListChanged)), "the new list")
         driver.ask("what is there now?")
     last = model.requests[-1]["messages"]
     assert [json.dumps(one) for one in last[: len(model.requests[1]["messages"])]] == [
