@@ -212,10 +212,10 @@ def _call_changed(state: ViewState, changes: Changes, event: p.CallChanged) -> N
     if not isinstance(item, CallItem):
         return
     if event.state == "running" and item.state != "running":
-        item.began, item.started = time.monotonic(), time.time()
+        item.began, item.started = time.monotonic(), event.at or time.time()
     if event.state in _OVER and item.started and not item.ended:
-        item.ended = time.time()
-        item.started = min(item.started, item.ended - event.seconds)  # events come a frame late
+        item.ended = event.at or time.time()
+        item.started = min(item.started, item.ended - event.seconds)
     item.state, item.seconds, item.preview, item.lines = (
         event.state,
         event.seconds,

@@ -181,6 +181,8 @@ KEYS = {
     "ctrl+d": "\x04",
     "ctrl+j": "\n",
     "ctrl+p": "\x10",
+    "ctrl+q": "\x11",
+    "ctrl+s": "\x13",
     "ctrl+t": "\x14",
     "space": " ",
 }

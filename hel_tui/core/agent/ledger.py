@@ -141,10 +141,11 @@ class Ledger:
     def state(self, card: Card, state: CallState) -> None:
         """The call waits for the person, or runs."""
         card.state = state
-        if state == "running":
+        runs = state == "running"
+        if runs:
             card.began = time.monotonic()
         self._keep(card, replace(card.detail, state=state))
-        self._emit(CallChanged(card.id, state))
+        self._emit(CallChanged(card.id, state, at=time.time() if runs else 0.0))
 
     def diff(self, card: Card, diff: str) -> None:
         """What the call changes, for its card."""
@@ -192,7 +193,8 @@ class Ledger:
             **({"warnings": detail.warnings} if detail.warnings else {}),
         )
         preview, lines = text[:MAX_PREVIEW], text.rstrip("\n").count("\n") + 1
-        self._emit(CallChanged(card.id, card.state, seconds, preview=preview, lines=lines))
+        ended = time.time()
+        self._emit(CallChanged(card.id, card.state, seconds, preview=preview, lines=lines, at=ended))
 
     def _fresh(self, call_id: str) -> str:
         """`call_id`, with a number behind it if the session has it: some providers begin anew each time."""

@@ -94,6 +94,8 @@ class CallChanged:
     """The first lines of the result, at most 400 characters."""
     lines: int = 0
     """How many lines the whole result has."""
+    at: float = 0.0
+    """Unix time at which it began to run, or ended; 0 where the state is neither."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from hel_tui.core import protocol as p
 from hel_tui.tui.screens.server.tab import Tab
 from hel_tui.tui.state import CallItem, Changes
 from hel_tui.tui.strings import t
-from hel_tui.tui.widgets.log import LogView
+from hel_tui.tui.widgets.log import SLACK, LogView
 from hel_tui.tui.widgets.log_layout import CallMark
 from hel_tui.tui.widgets.log_panel import LogPanel
 from hel_tui.tui.widgets.wire_panel import WirePanel
@@ -63,7 +63,7 @@ class Log(Tab):
         calls = (item for item in items if isinstance(item, CallItem) and item.started)
         self.panel.mark_calls(
             [
-                CallMark(call.key, call.server, call.tool, call.started, call.ended)
+                CallMark(call.key, call.server, call.tool, call.started, call.ended and call.ended + SLACK)
                 for call in calls
                 if call.server == self.server or (self.all and call.server)
             ]
