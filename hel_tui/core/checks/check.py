@@ -49,8 +49,8 @@ class Expected:
     """Name of the file in the folder of snapshots that holds the expected text."""
     is_error: bool = False
     """The tool reports a failure."""
-    masks: tuple[re.Pattern[str], ...] = ()
-    """What these match counts as the same, wherever it stands."""
+    masks: tuple[str, ...] = ()
+    """Regular expressions: what they match counts as the same, wherever it stands."""
     ignore: tuple[str, ...] = ()
     """JSON paths in the value (or the blocks) that do not count, such as `items[*].id`."""
 

@@ -8,16 +8,16 @@ from __future__ import annotations
 import difflib
 import hashlib
 import json
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from hel_tui.core.checks.check import NOTHING, Check, Expected
+from hel_tui.core.checks.masks import TooSlow, masked, masked_value
 from hel_tui.core.checks.paths import without
+from hel_tui.core.checks.schemas import schema_problem
 from hel_tui.core.vocabulary import Json
 
-MASKED = "‹masked›"
 MAX_DIFF = 400
 """Lines of a diff that are kept; the rest is counted."""
 _CONTEXT = 3
@@ -51,13 +51,16 @@ def compare(
         message = "the tool failed" if not expected.is_error else "the tool did not fail, which was expected"
         first = next((line.strip() for line in text.splitlines() if line.strip()), "")
         return Difference(f"{message}: {first[:200]}" if first else message, text[:2_000])
-    match expected.kind:
-        case "snapshot":
-            return _snapshot(expected, result, snapshot, hide)
-        case "schema":
-            return _schema(expected, result)
-        case kind:
-            return _parts(expected, result, text, whole=kind == "exact")
+    try:
+        match expected.kind:
+            case "snapshot":
+                return _snapshot(expected, result, snapshot, hide)
+            case "schema":
+                return _schema(expected, result)
+            case kind:
+                return _parts(expected, result, text, whole=kind == "exact")
+    except TooSlow as slow:
+        return Difference(str(slow))
 
 
 # ---------------------------------------------------------------------- reading
@@ -139,24 +142,8 @@ def _schema(expected: Expected, result: Json) -> Difference:
     value = value_of(result)
     if value is NOTHING:
         return Difference("it has no structured content, and its text is no JSON", text_of(result)[:2_000])
-    problem = _schema_problem(expected.schema, without(value, expected.ignore))
+    problem = schema_problem(expected.schema, without(value, expected.ignore))
     return Difference(problem, pretty(value)[:20_000]) if problem else Difference()
-
-
-def _schema_problem(schema: Any, value: Any) -> str:
-    """How a value breaks a schema, the place first; "" when it does not."""
-    from jsonschema import Draft202012Validator, validators
-    from jsonschema.exceptions import best_match
-
-    kind = validators.validator_for(schema, Draft202012Validator)
-    try:
-        error = best_match(kind(schema).iter_errors(value))
-    except Exception as fault:  # a schema of a person can be wrong in every way, and the library raises all
-        return f"the schema cannot be used: {type(fault).__name__}: {str(fault).splitlines()[0][:200]}"
-    if error is None:
-        return ""
-    where = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in error.absolute_path)
-    return f"value{where}: {error.message.splitlines()[0][:200]}"
 
 
 def _parts(expected: Expected, result: Json, text: str, *, whole: bool) -> Difference:
@@ -186,8 +173,8 @@ def _text(expected: Expected, text: str, *, whole: bool) -> Difference:
 
 
 def _json(expected: Expected, name: str, wanted: Any, came: Any, *, whole: bool) -> Difference:
-    wanted = _masked_value(without(wanted, expected.ignore), expected.masks)
-    came = _masked_value(without(came, expected.ignore), expected.masks)
+    wanted = masked_value(without(wanted, expected.ignore), expected.masks)
+    came = masked_value(without(came, expected.ignore), expected.masks)
     places = list(_unlike(wanted, came, name, whole=whole))
     if not places:
         return Difference()
@@ -238,23 +225,6 @@ def _same(wanted: Any, came: Any) -> bool:
 
 
 # ----------------------------------------------------------------------- showing
-
-
-def masked(text: str, masks: tuple[re.Pattern[str], ...]) -> str:
-    """`text` with one word in the place of what the masks match."""
-    for mask in masks:
-        text = mask.sub(MASKED, text)
-    return text
-
-
-def _masked_value(value: Any, masks: tuple[re.Pattern[str], ...]) -> Any:
-    if not masks:
-        return value
-    if isinstance(value, str):
-        return masked(value, masks)
-    if isinstance(value, dict):
-        return {key: _masked_value(item, masks) for key, item in value.items()}
-    return [_masked_value(item, masks) for item in value] if isinstance(value, list) else value
 
 
 def _brief(value: Any, most: int = 100) -> str:

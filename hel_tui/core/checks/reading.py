@@ -9,13 +9,13 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import re
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
 
 from hel_tui.core.checks.check import DEFAULT_TIMEOUT, FOLDER, NOTHING, SNAPSHOTS, Check, Expected
+from hel_tui.core.checks.masks import mask_problem
 from hel_tui.core.checks.secrets import credential_in
 from hel_tui.core.protocol import CheckKind
 from hel_tui.core.store.reading import Unreadable, read_plain
@@ -24,8 +24,6 @@ from hel_tui.core.store.toml import BadToml, parse_toml
 MAX_BYTES = 1 << 20
 """Of one file of checks."""
 MAX_FILES = 1_000
-MAX_MASK = 500
-"""Characters of a mask."""
 KINDS = get_args(CheckKind)
 _KEYS = {"name", "server", "tool", "arguments", "arguments_json", "expect", "timeout"}
 _EXPECT = {"kind", "text", "value", "value_json", "content", "content_json", "schema", "schema_json"} | {
@@ -35,10 +33,6 @@ _EXPECT = {"kind", "text", "value", "value_json", "content", "content_json", "sc
     "ignore",
 }
 _COMPARED = ("text", "value", "content", "schema", "snapshot")
-
-
-class BadMask(ValueError):
-    """A mask cannot be used; the text says why, without a full stop."""
 
 
 class _Wrong(ValueError):
@@ -138,10 +132,9 @@ def _expected(raw: Any) -> Expected:
     if not isinstance(is_error, bool):
         raise _Wrong("`expect.is_error` must be true or false")
     snapshot = _snapshot(raw, kind)
-    try:
-        masks = tuple(map(mask, _texts(raw, "masks")))
-    except BadMask as bad:
-        raise _Wrong(str(bad)) from None
+    masks = _texts(raw, "masks")
+    if problem := next(filter(None, map(mask_problem, masks)), ""):
+        raise _Wrong(problem)
     given = [key for key in _COMPARED if raw.get(key) is not None or raw.get(f"{key}_json") is not None]
     fitting = {"schema": {"schema"}, "snapshot": {"snapshot"}}.get(kind, {"text", "value", "content"})
     if strange := [key for key in given if key not in fitting]:
@@ -207,19 +200,6 @@ def _texts(raw: dict[str, Any], key: str) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
         raise _Wrong(f"`expect.{key}` must be a list of texts")
     return tuple(value)
-
-
-def mask(pattern: str) -> re.Pattern[str]:
-    """Read a mask. Raises BadMask."""
-    if len(pattern) > MAX_MASK:
-        raise BadMask(f"a mask is longer than {MAX_MASK} characters")
-    try:
-        found = re.compile(pattern)
-    except (re.error, RecursionError, OverflowError) as error:
-        raise BadMask(f"the mask {pattern[:60]} is no regular expression: {error}") from None
-    if found.fullmatch(""):
-        raise BadMask(f"the mask {pattern[:60]} matches nothing at all, everywhere")
-    return found
 
 
 def _timeout(raw: dict[str, Any]) -> float:

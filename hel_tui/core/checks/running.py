@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hel_tui.core.checks.check import FOLDER, SNAPSHOTS, Check, slug
-from hel_tui.core.checks.comparing import Difference, compare, masked, rendered
+from hel_tui.core.checks.comparing import Difference, compare, rendered
+from hel_tui.core.checks.masks import TooSlow, masked
 from hel_tui.core.checks.secrets import filled_in
 from hel_tui.core.protocol import CheckResult, CheckState
 from hel_tui.core.store.atomic import write_atomic
@@ -99,7 +100,10 @@ def keep_snapshot(project: Path, check: Check, result: Json, mask: Callable[[str
 
     What looks like a credential is left out: the file is committed.
     """
-    text = mask(masked(rendered(result, check.expected.ignore), check.expected.masks))
+    try:
+        text = mask(masked(rendered(result, check.expected.ignore), check.expected.masks))
+    except TooSlow as slow:
+        return f"The snapshot was not kept: {slow}."
     path = snapshot_file(project, check)
     if any(
         part.is_symlink()

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import math
 import os
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -33,7 +32,7 @@ class NotSaved(ValueError):
     """The check was not saved; the text is a sentence."""
 
 
-def expected_of(result: Json, kind: CheckKind, masks: tuple[re.Pattern[str], ...] = ()) -> Expected:
+def expected_of(result: Json, kind: CheckKind, masks: tuple[str, ...] = ()) -> Expected:
     """What a result becomes as an expectation. Raises NotSaved when it cannot be one of this kind."""
     return replace(_expected_of(result, kind), masks=masks)
 
@@ -134,7 +133,7 @@ def text_for(check: Check) -> str:
     if expected.is_error:
         expect["is_error"] = True
     if expected.masks:
-        expect["masks"] = [mask.pattern for mask in expected.masks]
+        expect["masks"] = list(expected.masks)
     if expected.ignore:
         expect["ignore"] = list(expected.ignore)
     document: Json = {"name": check.name, "server": check.server, "tool": check.tool}

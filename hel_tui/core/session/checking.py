@@ -17,7 +17,8 @@ from hel_tui.core.agent.arguments import parse_arguments
 from hel_tui.core.agent.gates import Policy
 from hel_tui.core.agent.ledger import Ledger
 from hel_tui.core.checks.check import Check
-from hel_tui.core.checks.reading import BadMask, mask, read_checks
+from hel_tui.core.checks.masks import mask_problem
+from hel_tui.core.checks.reading import read_checks
 from hel_tui.core.checks.running import NoResult, Runner
 from hel_tui.core.checks.saving import NotSaved, expected_of, save
 from hel_tui.core.mcp.faults import CallFault
@@ -100,11 +101,9 @@ class Checking:
         result, arguments = json.loads(detail.raw), parse_arguments(detail.arguments)
         if not isinstance(arguments, dict):
             raise NotSaved(f"Not saved: {arguments}")
-        try:
-            masks = tuple(map(mask, command.masks))
-        except BadMask as bad:
-            raise NotSaved(f"Not saved: {bad}.") from None
-        expected, name = expected_of(result, command.kind, masks), command.name.strip()
+        if problem := next(filter(None, map(mask_problem, command.masks)), ""):
+            raise NotSaved(f"Not saved: {problem}.")
+        expected, name = expected_of(result, command.kind, command.masks), command.name.strip()
         return Check(name, detail.server, detail.tool, Path(), arguments, expected), result
 
     # -------------------------------------------------------------------- running

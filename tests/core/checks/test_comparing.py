@@ -103,3 +103,40 @@ def test_a_diff_has_a_limit(expecting) -> None:
     found = compare(expecting('text = "x"'), result("\n".join(map(str, range(5_000)))))
     assert "more lines" in found.diff
     assert len(found.diff.splitlines()) < 500
+
+
+def test_a_mask_that_never_ends_is_stopped_and_said(expecting, monkeypatch) -> None:
+    monkeypatch.setattr("hel_tui.core.checks.masks.LIMIT", 0.1)
+    found = compare(expecting('text = "x", masks = ["(a|aa)+$"]'), result("a" * 60 + "b"))
+    assert "takes too long" in found.message
+
+
+def test_a_schema_of_a_repository_reaches_nobody(expecting) -> None:
+    import socket
+    import threading
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        listening.settimeout(0.3)
+        heard: list[object] = []
+
+        def accept() -> None:
+            try:
+                heard.append(listening.accept())
+            except TimeoutError:
+                return
+
+        thread = threading.Thread(target=accept)
+        thread.start()
+        url = f"http://127.0.0.1:{listening.getsockname()[1]}/schema.json"
+        found = compare(expecting(f'kind = "schema", schema = {{ "$ref" = "{url}" }}'), result(value={}))
+        thread.join()
+    assert "the schema cannot be used" in found.message
+    assert heard == []
+
+
+def test_a_pattern_of_a_schema_counts_and_can_be_stopped(expecting, monkeypatch) -> None:
+    check = expecting('kind = "schema", schema = { properties = { n = { pattern = "^(a|aa)+$" } } }')
+    assert not compare(check, result(value={"n": "aa"}))
+    assert "value.n: 'b' does not match" in compare(check, result(value={"n": "b"})).message
+    monkeypatch.setattr("hel_tui.core.checks.masks.LIMIT", 0.1)
+    assert "takes too long" in compare(check, result(value={"n": "a" * 60 + "b"})).message
