@@ -7,6 +7,7 @@ What goes to a file is redacted before; writing is done beside the loop. Not her
 from __future__ import annotations
 
 import threading
+import time
 from array import array
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,6 +23,8 @@ BATCH = 1024 * 1024
 """Bytes that are written at a time."""
 LONGEST = 1024 * 1024
 """Bytes of a body that are kept whole; of a longer one head and tail are."""
+LONGEST_PAUSE = 0.5
+"""Seconds between two batches, at most: as long as the last one took."""
 MARGIN = 4096
 """Bytes more that are kept where a long body was cut, until secrets are out: one may lie across the cut."""
 _LENGTH_BITS = 24
@@ -147,6 +150,7 @@ class Bodies:
                     left -= len(body)
                     if left <= 0:
                         break
+            began = time.monotonic()
             data, places = self._prepared(batch)
             offset = self._spill.append(data)
             with self._lock:
@@ -159,6 +163,7 @@ class Bodies:
                         self.lost += 1
                     else:
                         self._note(number, (offset + start) << _LENGTH_BITS | length)
+            time.sleep(min(time.monotonic() - began, LONGEST_PAUSE))  # a flood must not take all the time
 
     def _shown(self, body: _Body) -> str:
         """The body as it may be seen."""
