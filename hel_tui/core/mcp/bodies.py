@@ -62,6 +62,9 @@ class Bodies:
         self._is_writing = False
         self.lost = 0
         """Bodies that were let go for want of room."""
+        self.on_lost: Callable[[], None] = lambda: None
+        """Hears, once, that the oldest bodies are let go from now on; in any thread."""
+        self._is_told = False
 
     def put(self, number: int, body: bytes) -> None:
         """Keep the body of a frame; not yet known numbers only grow."""
@@ -71,11 +74,13 @@ class Bodies:
             self._bytes += len(kept)
             if self._bytes <= MEMORY:
                 return
-            if self._is_writing or self._bytes > HARD:
+            begins = not self._is_writing
+            if not begins:
                 self._let_go(HARD)
-                return
             self._is_writing = True
-        threading.Thread(target=self._write, name="hel-frames", daemon=True).start()
+        if begins:
+            threading.Thread(target=self._write, name="hel-frames", daemon=True).start()
+        self._tell()
 
     def get(self, number: int) -> str:
         """The body, redacted; empty when it is not kept."""
@@ -136,6 +141,12 @@ class Bodies:
             self._bytes -= len(self._memory.pop(oldest))
             self.lost += 1
 
+    def _tell(self) -> None:
+        """Say once that something was let go."""
+        if (self.lost or self._spill.dropped) and not self._is_told:
+            self._is_told = True
+            self.on_lost()
+
     def _write(self) -> None:
         """In a thread of its own: write the oldest bodies until enough room is there."""
         while True:
@@ -163,6 +174,7 @@ class Bodies:
                         self.lost += 1
                     else:
                         self._note(number, (offset + start) << _LENGTH_BITS | length)
+            self._tell()
             time.sleep(min(time.monotonic() - began, LONGEST_PAUSE))  # a flood must not take all the time
 
     def _shown(self, body: _Body) -> str:

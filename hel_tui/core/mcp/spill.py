@@ -36,6 +36,8 @@ class Spill:
         self._files: list[_File] = []
         self._end = 0
         self._is_closed = False
+        self.dropped = False
+        """Whether a file had to go."""
         self._lock = threading.Lock()
 
     def append(self, data: bytes) -> int | None:
@@ -81,6 +83,7 @@ class Spill:
         self._files.append(file)
         while sum(one.size for one in self._files) > MOST - FILE and len(self._files) > 1:
             oldest = self._files.pop(0)
+            self.dropped = True
             os.close(oldest.fd)
             oldest.path.unlink(missing_ok=True)
         return file

@@ -16,6 +16,8 @@ from hel_tui.core.mcp.listchanges import ListChanges
 from hel_tui.core.mcp.logs import LogStore
 from hel_tui.core.mcp.switches import Switches
 
+LET_GO = "so much was said on its wire that the oldest bodies of frames are let go"
+
 
 @dataclass(frozen=True, slots=True)
 class Stores:
@@ -41,4 +43,8 @@ def stores_for(
 ) -> Stores:
     """New ones. `folder` is where bodies of frames go, `together` the log of all servers."""
     log = LogStore(mask=mask, server=name, also=together)
-    return Stores(log, FrameStore(name, folder, mask), Figures(), failures, changes, Switches())
+    frames = FrameStore(name, folder, mask)
+    frames.bodies.on_lost = lambda: log.remark(
+        "so much was said on its wire that the oldest bodies are let go"
+    )
+    return Stores(log, frames, Figures(), failures, changes, Switches())

@@ -103,6 +103,16 @@ def test_a_secret_is_redacted_in_memory_too_and_at_the_cut_of_a_long_body() -> N
     assert len(shown) < bodies.LONGEST + 200
 
 
+async def test_without_a_folder_the_oldest_bodies_are_let_go_which_is_told_once() -> None:
+    store, told = FrameStore(), []
+    store.bodies.on_lost = lambda: told.append(True)
+    for number in range(600):
+        _request(store, number, "x" * 20_000)
+    await until(lambda: told)
+    await until(lambda: store.body(0) == "", "the oldest body gone")
+    assert told == [True] and store.body(599) and store.frames(0, 1)[0].id == "0"
+
+
 def test_files_never_hold_more_than_their_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(spill, "MOST", 40_000)
     monkeypatch.setattr(spill, "FILE", 10_000)
