@@ -173,7 +173,7 @@ async def test_a_call_that_takes_its_time_shows_progress_and_is_stopped_alone(
 ) -> None:
     await begin(live, "wait")
     await live.press("ctrl+s", after=0.5)
-    await live.sees("running", " of 1 min", "40%", "painting", "call 1 of 1", "stop the call")
+    await live.sees("running", " of 5 min", "40%", "painting", "call 1 of 1", "stop the call")
     await live.press("ctrl+s", after=0.5)
     await live.sees("call 2 of 2")
     await live.until(lambda: len(called(tmp_path, "art")) == 2, "both calls")

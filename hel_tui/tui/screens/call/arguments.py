@@ -155,12 +155,17 @@ class Arguments(Vertical):
             value = read_json(self.editor.text.strip() or "{}")
             self._say(self._bad(value) if isinstance(value, BadJson) else "", "muted")
 
+    @on(FormView.Moved)
+    def _tell_of_place(self) -> None:
+        """What the schema says of the place under the cursor."""
+        place = self.form_view.current
+        self.about.show(about_lines(place.node) if place is not None else [])
+
     @on(FormView.Changed)
     def _form_changed(self) -> None:
-        """What the schema says of the place; what is mended is no longer said to be wrong."""
+        """What is mended is no longer said to be wrong."""
+        self._tell_of_place()
         view = self.form_view
-        place = view.current
-        self.about.show(about_lines(place.node) if place is not None else [])
         if view.flaws and not view.is_typing:
             flaws = check(view.form)[1]
             view.show_flaws(flaws)

@@ -40,7 +40,10 @@ class FormView(Container):
     """
 
     class Changed(Message):
-        """A value is another one now, or the cursor is elsewhere."""
+        """A value is another one now."""
+
+    class Moved(Message):
+        """The cursor is elsewhere."""
 
     def __init__(self, form: Form) -> None:
         super().__init__(id="call-form")
@@ -347,7 +350,7 @@ class FormView(Container):
     @on(RowList.Moved)
     def _moved(self, event: RowList.Moved) -> None:
         event.stop()
-        self.post_message(self.Changed())
+        self.post_message(self.Moved())
 
     def _unfold(self, node: Node) -> None:
         if is_container(node) and not self.layout_of.is_open(node):
