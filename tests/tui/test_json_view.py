@@ -133,6 +133,8 @@ async def test_a_hostile_depth_is_drawn_folded_and_searched(opening):
         assert "needle" in hand.text and f"⋯{depth}" in hand.text
         await hand.press("minus")
         assert len(rows(hand)) == 3
+        await hand.press("n")
+        assert "needle" in hand.text
         await hand.press("plus", "G", "y")
 
 

@@ -273,6 +273,23 @@ async def test_lines_of_a_call_are_bracketed_and_lead_to_its_card_and_frames():
         assert (frames.server, frames.call_id) == ("srv", "card-1")
 
 
+async def test_of_calls_that_overlap_the_latest_counts_and_one_that_runs_has_no_end():
+    log = numbered(10)
+    calls = [
+        CallMark("long", "", "a", SINCE + 1, SINCE + 8),
+        CallMark("short", "", "b", SINCE + 2, SINCE + 3),
+        CallMark("open", "", "c", SINCE + 9),
+    ]
+    async with on(log) as hand:
+        hand.panel.mark_calls(calls)
+        await hand.frame()
+        view = hand.panel.view
+        assert [row[:1] for row in rows(hand)[:10]] == [" ", "╭", "╭", "╰", "│", "│", "│", "│", "╰", "╭"]
+        for number, call in ((1, "long"), (2, "short"), (3, "short"), (5, "long"), (9, "open")):
+            view.at = number
+            assert view.call_here().call == call
+
+
 @pytest.mark.parametrize("theme", ["fjord", "paper", "contrast", "terminal"])
 async def test_colours_of_a_program_are_shown_and_what_steers_a_terminal_is_not(theme):
     log = Log(["\x1b[31mred\x1b[0m \x1b[1;38;5;208morange\x1b[0m \x1b[2J\x1b]0;title\x07plain"])
@@ -318,6 +335,24 @@ async def test_a_paused_view_with_a_filter_stays_on_its_lines_while_older_ones_a
         assert hand.panel.view.sieve.behind, "the filter still looks at older lines"
         await hand.until(lambda: not hand.panel.view.sieve.behind)
         assert rows(hand)[0] == top and hand.panel.view.count == 200_000
+
+
+async def test_keys_find_their_lines_at_any_moment_of_a_long_filter():
+    log = Log()
+    log.kept = [p.LogLine(SINCE, f"line {number}") for number in range(300_000)]
+    async with on(log) as hand:
+        hand.panel.view.set_filter("line")
+        for _ in range(6):
+            bottom = next(row for row in reversed(rows(hand)) if "line" in row)
+            assert bottom.endswith("line 299999"), hand.text
+            hand.panel.view.refresh()
+            await hand.frame()
+        assert hand.panel.view.sieve.behind
+        await hand.press("k")
+        assert rows(hand)[-1].endswith("line 299998")
+        await hand.press("pageup")
+        assert rows(hand)[-1].endswith("line 299987")
+        assert hand.panel.view.row(299_987) - hand.panel.view.scroll_offset.y == 11
 
 
 async def test_a_sparse_filter_reads_no_more_lines_than_it_shows():

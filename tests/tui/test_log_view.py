@@ -117,3 +117,11 @@ def test_a_line_has_its_time_and_is_one_line(monkeypatch):
     text = "".join(part for part, _ in parts)
     assert text.startswith(" 22:13:20 ab") and text.endswith("…")
     assert "\n" not in text
+
+
+async def test_a_filter_by_level_is_said_in_the_title_of_the_pane():
+    core = logged("one", "two")
+    async with opened(core) as d:
+        d.app.main.set_focus(d.app.main.side.log_view)
+        await d.press("L", after=1)
+        await d.until(lambda: "≥ info" in screen_text(d.app))

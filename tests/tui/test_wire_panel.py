@@ -281,3 +281,13 @@ async def test_the_frame_whose_body_is_opened_stays_in_view_in_the_shorter_list(
         view = hand.panel.view
         assert view.scroll_offset.y <= view.row(view.cursor) < view.scroll_offset.y + view.size.height
         assert view.cursor == 198
+
+
+async def test_the_frames_of_a_call_long_ago_are_there_at_once():
+    wire = FakeWire()
+    wire.call("old", call="card-old", id=1)
+    for number in range(40_000):
+        wire.call("tool", id=number)
+    panel = WirePanel()
+    async with mounted(panel, lambda panel: panel.show("inventory", wire, call="card-old")) as hand:
+        assert panel.view.cursor == 0 and "of one call" in hand.text

@@ -125,13 +125,12 @@ class Folds:
     def reveal(self, row: int) -> None:
         """Open every container that hides a row."""
         above = self.tree.parent(row)
-        folded: list[int] = []
+        folded = len(self._folded)
         while above >= 0:
-            if above in self._folded:
-                folded.append(above)
+            self._folded.discard(above)
             above = self.tree.parent(above)
-        for one in reversed(folded):
-            self.unfold(one)
+        if len(self._folded) < folded:
+            self._visible = self._inside(0, self._taken)
 
     def fold_all(self) -> None:
         """Fold every container but the outermost."""

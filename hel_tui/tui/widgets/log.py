@@ -6,7 +6,6 @@ searching and selecting (log_marks), drawing (log_page), the line to type in (lo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import ClassVar, Protocol, get_args, runtime_checkable
 
 from textual.actions import SkipAction
@@ -80,6 +79,7 @@ class LogView(LogMarks):
         found = bool(marked and marked[0].time <= self.span[1])
         if found:
             self.following = False
+            self.at = first
             self._go(first)
         else:
             self.span = None
@@ -99,12 +99,6 @@ class LogView(LogMarks):
             else:
                 high = middle
         return low
-
-    def mark_calls(self, calls: Sequence[CallMark]) -> None:
-        """Calls that ran meanwhile, in the order in which they began: their lines are bracketed."""
-        if calls != self._calls:
-            self._calls = calls
-            self.refresh()
 
     def explain(self, why: str, *, is_remote: bool = False) -> None:
         """What an empty log says instead of that it is empty: why there is nothing. Foreign text.

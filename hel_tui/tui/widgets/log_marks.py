@@ -182,8 +182,10 @@ class LogMarks(LogPage):
         return "\n".join(plain(line, self.names) for _, line in self._read(numbers))
 
     def call_here(self) -> CallMark | None:
-        """The call that ran when the line stood at came, or the first in view that any did."""
-        numbers = [self.at] if self.at >= 0 else list(dict.fromkeys(number for number, _ in self._page))
+        """The call that ran when the line stood at came; without one, or among marked lines, the first in
+        view that any did."""
+        shown = list(dict.fromkeys(number for number, _ in self._page))
+        numbers = shown if self.at < 0 else [self.at, *(shown if self.span is not None else ())]
         calls = (self._call_of(line) for _, line in self._read(numbers))
         return next((call for call in calls if call is not None), None)
 

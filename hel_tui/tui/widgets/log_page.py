@@ -6,11 +6,14 @@ measured. Not here: what a line looks like (log_layout), filtering and keys (log
 
 from __future__ import annotations
 
+import math
+from bisect import bisect_right
 from collections.abc import Sequence
+from itertools import accumulate
 
 from rich.segment import Segment
 from rich.style import Style
-from textual.geometry import Region, Size
+from textual.geometry import Region
 from textual.strip import Strip
 
 from hel_tui.core import protocol as p
@@ -65,6 +68,9 @@ class LogPage(WindowView[p.LogWindow]):
         self.found: Wanted | None = None
         """What is highlighted."""
         self._calls: Sequence[CallMark] = ()
+        self._began: list[float] = []
+        self._until: list[float] = []
+        """By call: when the last of it and those before it ended."""
         self._why = ""
         self._is_remote = False
         self._inner = 0
@@ -73,6 +79,14 @@ class LogPage(WindowView[p.LogWindow]):
         """How many lines fill the view at the end; only where lines are wrapped."""
         self._page: list[tuple[int, list[Part]]] = []
         """(number, row) of the rows shown."""
+
+    def mark_calls(self, calls: Sequence[CallMark]) -> None:
+        """Calls that ran meanwhile, in the order in which they began: their lines are bracketed."""
+        if calls != self._calls:
+            self._calls = calls
+            self._began = [call.began for call in calls]
+            self._until = list(accumulate((call.ended or math.inf for call in calls), max))
+            self.refresh()
 
     # ------------------------------------------------------------------ rows
 
@@ -83,9 +97,7 @@ class LogPage(WindowView[p.LogWindow]):
         if self.wraps and rows:
             self._fit = self._fitting(height)
             rows += height - self._fit
-        size = Size(0, rows)
-        if self.virtual_size != size:
-            self.virtual_size = size
+        self.set_height(rows)
 
     def _fitting(self, height: int) -> int:
         """How many of the last lines fit into the view."""
@@ -139,9 +151,7 @@ class LogPage(WindowView[p.LogWindow]):
         lines = self._read(self.numbers(start, height))
         page: list[tuple[int, list[Part]]] = []
         for place, (number, line) in enumerate(lines):
-            before = lines[place - 1][1] if place else None
-            after = lines[place + 1][1] if place + 1 < len(lines) else None
-            gutter = self._gutter(line, before, after)
+            gutter = self._gutter(line, _beside(lines, place, -1), _beside(lines, place, 1))
             page += [(number, row) for row in self._rows(line, gutter, here=number == self.at)]
             if not at_end and len(page) >= height + self._inner:
                 break
@@ -161,8 +171,13 @@ class LogPage(WindowView[p.LogWindow]):
         return "╶" if begins and ends else "╭" if begins else "╰" if ends else "│"
 
     def _call_of(self, line: p.LogLine) -> CallMark | None:
-        """The latest call that ran when a line came."""
-        return next((call for call in reversed(self._calls) if call.covers(line)), None)
+        """The latest call that ran when a line came: thousands of calls cost no more than a few."""
+        at = bisect_right(self._began, line.time) - 1
+        while at >= 0 and self._until[at] >= line.time:
+            if self._calls[at].covers(line):
+                return self._calls[at]
+            at -= 1
+        return None
 
     def render_line(self, y: int) -> Strip:
         if y >= len(self._page):
@@ -253,3 +268,14 @@ class LogPage(WindowView[p.LogWindow]):
             row -= 1
             room -= self._height_of(row)
         return row, max(-room, 0)
+
+
+def _beside(lines: list[tuple[int, p.LogLine]], place: int, step: int) -> p.LogLine | None:
+    """The line of the same server before or after one of those in view."""
+    server = lines[place][1].server
+    place += step
+    while 0 <= place < len(lines):
+        if lines[place][1].server == server:
+            return lines[place][1]
+        place += step
+    return None

@@ -152,6 +152,8 @@ class Side(Vertical):
         self.titles["tools"].say(title)
         view = self.log_view
         fact = "" if view.following else t("log.paused")
+        if view.query_now.level:
+            fact = f"≥ {view.query_now.level} · {fact}".rstrip(" ·")
         if view.filter:
             fact = t("log.filtered", text=clean(view.filter, newlines=False)[:16], rest=fact).rstrip(" ·")
         self.titles["log"].say(fact=fact)

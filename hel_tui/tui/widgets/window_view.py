@@ -8,10 +8,15 @@ from __future__ import annotations
 
 from typing import Generic, Protocol, TypeVar
 
+from textual.geometry import Size
 from textual.message import Message
+from textual.scroll_view import ScrollView
 
 from hel_tui.tui.widgets.lines import LineView
 from hel_tui.tui.widgets.window_sieve import Matches, Sieve
+
+RARELY = 8
+"""Frames after which the scroll bar tells how much a filter has found further up."""
 
 
 class Window(Protocol):
@@ -46,13 +51,16 @@ class WindowView(LineView, Generic[W], can_focus=True):
         self._seen = -1
         self._first = 0
         self._end = 0
+        self._waited = 0
+        self._hidden = 0
+        """How many rows a filter has found further up that are not told of yet."""
 
     # ------------------------------------------------------------- numbers
 
     @property
     def count(self) -> int:
         """How many rows there are."""
-        return len(self.sieve) if self.sieve is not None else self._end - self._first
+        return len(self.sieve) - self._hidden if self.sieve is not None else self._end - self._first
 
     @property
     def kept(self) -> int:
@@ -61,12 +69,12 @@ class WindowView(LineView, Generic[W], can_focus=True):
 
     def number(self, row: int) -> int:
         """The number in a row, 0 <= row < count."""
-        return self.sieve[row] if self.sieve is not None else self._first + row
+        return self.sieve[row + self._hidden] if self.sieve is not None else self._first + row
 
     def row(self, number: int) -> int:
         """The row of a number, or of the next one that is shown."""
         if self.sieve is not None:
-            return self.sieve.row(number)
+            return max(self.sieve.row(number) - self._hidden, 0)
         return min(max(number - self._first, 0), self.kept)
 
     def numbers(self, top: int, height: int) -> list[int]:
@@ -80,7 +88,7 @@ class WindowView(LineView, Generic[W], can_focus=True):
         """Show another window, at its end and without a filter."""
         self.window = window
         self._seen, self._first, self._end = -1, 0, 0
-        self.sieve, self.problem = None, ""
+        self.sieve, self.problem, self._hidden = None, "", 0
         self.following = True
         if window is None:
             self.set_rows()
@@ -90,7 +98,7 @@ class WindowView(LineView, Generic[W], can_focus=True):
     def sift(self, matches: Matches | None) -> None:
         """Show only what `matches` lets through; None shows all. What stood at the top stays in view."""
         top = self._top_number()
-        self.problem = ""
+        self.problem, self._hidden = "", 0
         self.sieve = None
         if matches is not None and self.window is not None:
             self._first, self._end = self.window.first, self.window.end
@@ -115,11 +123,15 @@ class WindowView(LineView, Generic[W], can_focus=True):
         version = self.window.version
         if version == self._seen and not (self.sieve is not None and self.sieve.behind):
             return False
-        self._seen = version
+        is_news, self._seen = version != self._seen, version
         moved = self._first - self.window.first
         self._first, self._end = self.window.first, max(self.window.end, self.window.first)
         if self.sieve is not None:
             moved = self._sift_on(self.sieve)
+            if not is_news and self._may_wait(self.sieve):
+                self._hidden += moved
+                return True
+            moved, self._hidden = moved + self._hidden, 0
         self.set_rows()
         if self.following:
             self.go_to_end()
@@ -128,18 +140,35 @@ class WindowView(LineView, Generic[W], can_focus=True):
         self.refresh()
         return True
 
+    def _may_wait(self, sieve: Sieve) -> bool:
+        """Whether what was found changes nothing but how far up one could scroll: told now and then."""
+        self._waited += 1
+        if self._waited < RARELY and self.following and sieve.behind:
+            return self.virtual_size.height > self.size.height
+        self._waited = 0
+        return False
+
     def _sift_on(self, sieve: Sieve) -> int:
         """A slice of the filter; one that is none hides nothing."""
         try:
             return sieve.step(self._first, self._end)
         except ValueError as error:
-            self.problem, self.sieve = str(error), None
+            self.problem, self.sieve, self._hidden = str(error), None, 0
             self.post_message(self.Changed())
             return 0
 
     def set_rows(self) -> None:
         """Say how many rows there are."""
         self.set_height(self.count)
+
+    def set_height(self, lines: int) -> None:
+        """Say how many lines there are; more of them below a scroll bar need no new layout of the screen."""
+        before = self.virtual_size.height
+        if self.show_vertical_scrollbar and lines > before > self.size.height:
+            self.set_reactive(ScrollView.virtual_size, Size(0, lines))
+            self.vertical_scrollbar.window_virtual_size = lines
+        else:
+            super().set_height(lines)
 
     # ------------------------------------------------------------ scrolling
 

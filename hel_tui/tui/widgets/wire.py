@@ -22,6 +22,8 @@ from hel_tui.tui.widgets.lines import Line
 from hel_tui.tui.widgets.window_view import WindowView
 from hel_tui.tui.widgets.wire_rows import frame_line
 
+SLICES = 30
+"""Slices of looking for one frame that is wanted now."""
 METHODS_OF = 5_000
 """How many of the newest frames are looked at for the methods there are."""
 
@@ -170,6 +172,13 @@ class WireView(WindowView[p.FrameWindow]):
             return
         row = min(max(self.row(number), 0), self.count - 1)
         self._go_to_row(row)
+
+    def reach(self, number: int) -> None:
+        """Let the filter look back as far as a frame, for a fraction of a second at most."""
+        for _ in range(SLICES):
+            if self.sieve is None or not self.sieve.behind or self.sieve.holds(number):
+                return
+            self.poll()
 
     def _go_to_row(self, row: int) -> None:
         row = min(max(row, 0), self.count - 1)

@@ -135,6 +135,7 @@ class WirePanel(WireFilters):
         window = self.view.window
         numbers = window.of_call(call_id) if window is not None else ()
         if numbers:
+            self.view.reach(numbers[0])
             self.view.go_to(numbers[0])
 
     def poll(self) -> None:
