@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from hel_tui.core.mcp.cassette import Cassette, Taped
-from hel_tui.core.mcp.cassette_steps import Match, Step, key_of, progress_token, steps_of, told
+from hel_tui.core.mcp.cassette_steps import LISTEN, Match, Step, key_of, progress_token, steps_of, told
 from hel_tui.core.vocabulary import Json
 
 LISTS = {
@@ -66,6 +66,8 @@ class Player:
         """How often each was played, by its key."""
         self._playing: dict[Any, asyncio.Task[None]] = {}
         self._asked: dict[str, asyncio.Future[None]] = {}
+        self._listening: dict[Any, Any] = {}
+        """Ids of recorded subscriptions: what the client calls them."""
         self._numbers = itertools.count(1)
 
     def take(self, message: Any) -> None:
@@ -189,20 +191,26 @@ class Player:
     async def _play(self, step: Step, identity: Any, params: Json) -> None:
         """Send what the server sent for this step, its answer with the client's id."""
         now = step.sent.time
+        if step.method == LISTEN:
+            self._listening[step.id] = identity
         for frame in step.before:
             now = await self._pause(now, frame)
-            await self._tell(frame, step, identity, params)
+            await self._tell(frame, step, params)
+        if step.method != LISTEN or not step.before:  # one that was heard ends with the recording, not before
+            now = await self._end(step, identity, params, now)
+        for frame in step.after:
+            now = await self._pause(now, frame)
+            await self._tell(frame, step, params)
+
+    async def _end(self, step: Step, identity: Any, params: Json, now: float) -> float:
+        """Answer a request as it was answered; one that never was is refused."""
         if step.answer is not None:
             now = await self._pause(now, step.answer)
             self._send(self._answer(step, identity, params))
-        elif step.is_request and step.method != "subscriptions/listen":
-            what = told(step.method, step.params)
-            self._send(
-                {"jsonrpc": "2.0", "id": identity, **_error(f"{what} was not answered when it was recorded")}
-            )
-        for frame in step.after:
-            now = await self._pause(now, frame)
-            await self._tell(frame, step, identity, params)
+        elif step.is_request and step.method != LISTEN:
+            why = _error(f"{told(step.method, step.params)} was not answered when it was recorded")
+            self._send({"jsonrpc": "2.0", "id": identity, **why})
+        return now
 
     async def _pause(self, now: float, frame: Taped) -> float:
         if self._latency:
@@ -220,7 +228,7 @@ class Player:
                 message["result"] = {**result, "protocolVersion": asked}
         return message
 
-    async def _tell(self, frame: Taped, step: Step, identity: Any, params: Json) -> None:
+    async def _tell(self, frame: Taped, step: Step, params: Json) -> None:
         """Send a notification or a request of the server; wait for the answer to a request."""
         message = frame.message
         if not isinstance(message, dict):
@@ -238,8 +246,12 @@ class Player:
                 if token is None:
                     return
                 message = {**message, "params": {**said, "progressToken": token}}
-            elif isinstance(meta := said.get("_meta"), dict) and meta.get(_SUBSCRIPTION) == step.id:
-                message = {**message, "params": {**said, "_meta": {**meta, _SUBSCRIPTION: identity}}}
+            meta = said.get("_meta")
+            if isinstance(meta, dict) and _SUBSCRIPTION in meta:
+                mine = self._listening.get(meta[_SUBSCRIPTION])
+                if mine is None:  # the client did not subscribe
+                    return
+                message = {**message, "params": {**said, "_meta": {**meta, _SUBSCRIPTION: mine}}}
         self._send(message)
 
     async def _ask(self, message: Json) -> None:

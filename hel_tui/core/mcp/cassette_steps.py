@@ -16,6 +16,9 @@ from hel_tui.core.vocabulary import Json
 
 Match = Literal["arguments", "method"]
 
+LISTEN = "subscriptions/listen"
+"""A request that stays open (specification 2026-07-28, subscriptions)."""
+ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
 _NAMES = ("name", "uri", "ref")
 """Parameters that say what a request is about."""
 _NOT_MEANT = ("_meta", "inputResponses", "requestState")
@@ -87,6 +90,8 @@ def _target(message: Json, waiting: dict[str, Step]) -> Step | None:
         for step in waiting.values():
             if progress_token(step.params) == token:
                 return step
+    if message.get("method") != ACKNOWLEDGED:  # what a subscription brings comes because of something else
+        waiting = {key: step for key, step in waiting.items() if step.method != LISTEN}
     return next(reversed(waiting.values()), None)
 
 

@@ -188,3 +188,28 @@ async def test_with_latency_an_answer_takes_as_long_as_it_took() -> None:
     began = loop.time()
     assert await client.text(call(7, "a")) == "A"
     assert loop.time() - began >= 0.009
+
+
+async def test_what_a_subscription_brought_comes_with_what_led_to_it_and_under_the_clients_id() -> None:
+    key = "io.modelcontextprotocol/subscriptionId"
+    client = Client(
+        ("out", request("listen-1", "subscriptions/listen", {"notifications": {"toolsListChanged": True}})),
+        ("in", note("notifications/subscriptions/acknowledged", _meta={key: "listen-1"})),
+        ("out", call(2, "a")),
+        ("in", note("notifications/tools/list_changed", _meta={key: "listen-1"})),
+        ("in", result(2, "A")),
+        (
+            "in",
+            {"jsonrpc": "2.0", "id": "listen-1", "error": {"code": -32000, "message": "Connection closed"}},
+        ),
+    )
+    assert len(await client.take(call(8, "a"))) == 1  # the client did not subscribe
+    listen = request("mine", "subscriptions/listen", {"notifications": {"toolsListChanged": True}})
+    (acknowledged,) = await client.take(listen)
+    assert acknowledged["params"]["_meta"] == {key: "mine"}
+    changed, answer = await client.take(call(9, "a"))
+    assert (changed["method"], changed["params"]["_meta"][key]) == (
+        "notifications/tools/list_changed",
+        "mine",
+    )
+    assert answer == result(9, "A")
