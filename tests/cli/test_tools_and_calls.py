@@ -97,3 +97,35 @@ def test_a_result_that_breaks_its_output_schema_is_printed_and_warned_about(
     ran = hel("mcp", "call", "--mcp-config", str(file), "odd", "mismatch", env=env, cwd=tmp_path)
     assert (ran.status, ran.out) == (0, '{"port": "8437"}\n')
     assert "output schema" in ran.err
+
+
+def test_what_is_given_as_meta_goes_along_with_the_call(tmp_path: Path, env: dict[str, str]) -> None:
+    servers = servers_file(tmp_path, fix="wire:ok")
+    call = ("mcp", "call", "fix", "echo", "{}", "--mcp-config", str(servers))
+    assert hel(*call, "--meta", '{"trace": "abc"}', env=env, cwd=tmp_path).status == 0
+    events = [json.loads(line) for line in (tmp_path / "fix.events").read_text().splitlines()]
+    (sent,) = [e["message"]["params"] for e in events if e.get("message", {}).get("method") == "tools/call"]
+    assert sent["_meta"]["trace"] == "abc" and sent["_meta"]["progressToken"]
+    assert hel(*call, "--meta", "[1]", env=env, cwd=tmp_path).status == 2
+
+
+def test_a_call_made_many_times_tells_how_long_it_took(project: Path, env: dict[str, str]) -> None:
+    words = (
+        "mcp",
+        "call",
+        "inventory",
+        "lookup_port",
+        '{"service": "api"}',
+        "--times",
+        "20",
+        "--at-once",
+        "4",
+    )
+    told = json.loads(hel(*words, "--json", env=env, cwd=project).out)
+    assert (told["calls"], told["failed"]) == (20, 0)
+    assert 0 < told["median_ms"] <= told["p95_ms"] <= told["max_ms"]
+    assert len(calls_received(project)) == 20
+    bad = hel(
+        "mcp", "call", "inventory", "lookup_port", '{"service": "no"}', "--times", "3", env=env, cwd=project
+    )
+    assert bad.status == 1 and "3 failed" in bad.out

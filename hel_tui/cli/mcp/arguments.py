@@ -215,6 +215,13 @@ def _call(parser: Parser) -> None:
         "arguments", nargs="?", default="", metavar="JSON", help="an object; none if left out"
     )
     _json(parser, "the result as the server sent it")
+    parser.add_argument("--meta", default="", metavar="JSON", help="an object that goes along as _meta")
+    parser.add_argument(
+        "--times", type=int, default=0, metavar="N", help="call it so often and tell how long it took"
+    )
+    parser.add_argument(
+        "--at-once", type=int, default=1, metavar="M", help="so many calls at a time (with --times)"
+    )
 
 
 def _resources(parser: Parser) -> None:

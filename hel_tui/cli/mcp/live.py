@@ -21,6 +21,7 @@ from hel_tui.cli.mcp.alone import UP, Alone, alone, approved, run_in_order, sorr
 from hel_tui.cli.mcp.filling import fill_in, is_there
 from hel_tui.cli.mcp.ground import Ground, did_you_mean
 from hel_tui.core.agent.arguments import parse_arguments
+from hel_tui.core.mcp.causes import META
 from hel_tui.core.mcp.entries import ServerEntry
 from hel_tui.core.mcp.faults import CallFault
 from hel_tui.core.mcp.large import JsonText
@@ -35,10 +36,15 @@ def run(args: argparse.Namespace, ground: Ground) -> int:
     """Run `hel mcp tools` or `hel mcp call`; returns the exit status."""
     arguments: Json = {}
     if ground.command == "call":
-        parsed = parse_arguments(args.arguments)
+        parsed, meta = parse_arguments(args.arguments), parse_arguments(args.meta)
         if isinstance(parsed, str):
             return ground.sorry(parsed, Exit.USAGE)
+        if isinstance(meta, str):
+            return ground.sorry(f"--meta: {meta}", Exit.USAGE)
+        if args.times < 0 or args.at_once < 1:
+            return ground.sorry("--times and --at-once are whole numbers above 0", Exit.USAGE)
         arguments = parsed
+        META.set(meta)
     entry = approved(args.server, ground)
     if isinstance(entry, int):
         return entry
@@ -105,6 +111,10 @@ async def _call(server: Alone, args: argparse.Namespace, arguments: Json) -> int
         names = [row.raw for row in host.catalogue.rows() if not row.reason]
         near = did_you_mean(args.tool, names, f"; it has {', '.join(names) or 'none'}")
         return sorry(f"{args.server} offers no tool named {args.tool}{near}")
+    if args.times:
+        from hel_tui.cli.mcp.measuring import measure
+
+        return await measure(tool, arguments, args.times, args.at_once, server.hide, as_json=args.json)
     try:
         result = await tool.call(tool.raw, arguments, _progress)
     except CallFault as fault:

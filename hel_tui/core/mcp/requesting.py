@@ -11,7 +11,7 @@ import contextlib
 import time
 from collections.abc import Awaitable, Callable, Iterator
 
-from hel_tui.core.mcp.causes import CALL
+from hel_tui.core.mcp.causes import CALL, META
 from hel_tui.core.mcp.client import MCPError, Session
 from hel_tui.core.mcp.deadline import Deadlines
 from hel_tui.core.mcp.entries import ServerEntry
@@ -145,7 +145,7 @@ class Requests:
             report.close()
 
     async def _rounds(self, session: Session, method: str, params: Json, token: str, what: str) -> Json:
-        params = {**params, "_meta": {"progressToken": token}}
+        params = {**params, "_meta": {**META.get(), "progressToken": token}}
         for _ in range(MOST_ROUNDS):
             try:
                 result = await session.ask(method, params)

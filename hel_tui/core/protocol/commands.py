@@ -129,6 +129,8 @@ class CallTool:
     arguments: str = ""
     share: bool = False
     """The model gets the result too, as something the person did."""
+    meta: str = ""
+    """JSON text of an object that goes along as `_meta`; empty for none."""
     key: str = ""
     """Chosen by who asks, to find the call again: the card's id is `hand-` and this. Empty: hel chooses."""
 

@@ -12,8 +12,10 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from hel_tui.core import protocol as p
+from hel_tui.core.agent.arguments import parse_arguments
 from hel_tui.core.agent.calls import CANCELLED_BEFORE, Caller
 from hel_tui.core.agent.ledger import Card, Ledger
+from hel_tui.core.mcp.causes import META
 from hel_tui.core.vocabulary import Outcome, UserMessage
 
 MOST_KEPT = 4_000_000
@@ -117,6 +119,9 @@ class ByHand:
         if problem := await self._ready(target):
             self._caller.not_made(turn, call_id, target, arguments, Outcome(problem, failed=True))
             return
+        meta = parse_arguments(command.meta)
+        if isinstance(meta, dict) and meta:
+            META.set(meta)  # of this call's own task
         card, outcome = await self._caller.by_hand(turn, call_id, target, arguments)
         if card.state in ("ok", "failed") and card.began:
             self._keep(card, outcome, share=command.share)
