@@ -339,7 +339,7 @@ KEYS_OF: dict[str, tuple[str, ...]] = {
     "resources": ("picker",),
     "prompts": ("picker",),
     "log": ("log", "logs"),
-    "wire": ("wire", "wires"),
+    "wire": ("wire", "wires", "json"),
 }
 """Parts of the key table whose keys are live in a tab, besides those of lists."""
 
