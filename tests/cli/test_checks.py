@@ -131,6 +131,20 @@ def test_a_server_that_does_not_come_up_is_told_with_why(
     assert "✓ passed  two" in ran.out
 
 
+def test_what_a_server_was_given_as_a_secret_is_not_told(
+    project: Path, env: dict[str, str], tmp_path: Path
+) -> None:
+    named = servers_file(tmp_path, fix={"mode": "wire:ok", "env": {"API_TOKEN": "swordfish-77"}})
+    folder = project / ".hel" / "checks"
+    folder.mkdir()
+    text = 'name = "a"\nserver = "fix"\ntool = "echo"\narguments = { text = "it is ${WORD}" }\n'
+    (folder / "a.toml").write_text(text + 'expect = { text = "x" }\n')
+    ran = run_checks(project, {**env, "WORD": "swordfish-77"}, "--mcp-config", str(named))
+    assert ran.status == 1
+    assert "swordfish" not in ran.out
+    assert "+it is ‹redacted›" in ran.out
+
+
 def test_update_keeps_snapshots_and_only_them(project: Path, env: dict[str, str]) -> None:
     check(project, "shot", 'kind = "snapshot"')
     check(project, "bad", 'text = "x"')

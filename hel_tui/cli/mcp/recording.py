@@ -23,6 +23,7 @@ from typing import IO
 from hel_tui.cli.common import Exit
 from hel_tui.cli.mcp.alone import approved
 from hel_tui.cli.mcp.ground import Ground, note
+from hel_tui.core.guard import COMMAND, SERVER
 from hel_tui.core.mcp.cassette import SUFFIX, Tape, Way, create
 from hel_tui.core.mcp.entries import Unset
 from hel_tui.core.mcp.expand import expand_launch
@@ -107,6 +108,8 @@ def _configured(name: str, ground: Ground) -> _Program | int:
         command = find_command(launch, env)
     except ServerFault as fault:
         return ground.sorry(f"{name}: {fault.sentence}")
+    # what ends with this one ends with what this one starts
+    env |= {name: os.environ[name] for name in (SERVER, COMMAND) if name in os.environ}
     secrets = (*values, *secrets_in(dict(launch.env)), *secret_words(launch.args))
     return _Program((command, *launch.args), env, launch.cwd, secrets)
 

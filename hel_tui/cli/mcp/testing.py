@@ -139,6 +139,7 @@ async def _with(one: _Run, entry: ServerEntry, checks: list[Check], runner: Runn
                 note(one.hide(line))
             return [_failed(check, one.hide(why)) for check in checks]
         call = _caller(server)
+        runner = replace(runner, mask=lambda text: server.hide(one.hide(text)))
         return [await runner.run(check, call) for check in checks]
 
 
