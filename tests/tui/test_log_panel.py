@@ -371,3 +371,15 @@ async def test_no_size_is_too_small(size):
         await hand.press("W", "v", "k", "slash")
         await hand.pilot.resize_terminal(120, 40)
         await hand.until(lambda: "line 0099" in hand.text)
+
+
+async def test_without_colours_what_is_selected_and_found_is_still_told_apart(monkeypatch):
+    monkeypatch.setenv("NO_COLOR", "1")
+    async with on(Log(["\x1b[31;1mred\x1b[0m one", "two one"])) as hand:
+        hand.panel.view.search("one")
+        await hand.until(lambda: hand.panel.view.at == 1)
+        await hand.press("v")
+        first, second = (list(hand.panel.view.render_line(y)) for y in (0, 1))
+        assert next(part.style for part in first if part.text == "one").underline
+        assert next(part.style for part in first if part.text == "red").bold
+        assert all(part.style.reverse for part in second)

@@ -27,10 +27,10 @@ _STYLES: dict[p.FrameKind, str] = {
     "noise": "warn",
     "http": "accent",
 }
-ID, LATENCY, SIZE = 7, 9, 9
+ID, LATENCY, SIZE = 6, 9, 8
 """Cells of the columns at the right."""
-NARROW = 72
-"""Cells below which times have no milliseconds and sizes no column."""
+EXACT_FROM, SIZE_FROM = 90, 70
+"""Cells from which times have milliseconds, and sizes a column."""
 
 
 def moment(seconds: float, *, exact: bool = True) -> str:
@@ -46,13 +46,12 @@ def kind_words() -> dict[p.FrameKind, str]:
 
 def frame_line(frame: p.Frame, width: int, *, gutter: str = " ", mixed: bool = False) -> list[Part]:
     """A frame on one row. `mixed`: there are exchanges of HTTP too, so what they carried is indented."""
-    narrow = width < NARROW
     words = kind_words()
     style = _STYLES[frame.kind]
     arrow = "⇄" if frame.kind == "http" else ARROWS[frame.direction]
     left: list[Part] = [
         (gutter, "accent"),
-        (f"{moment(frame.time, exact=not narrow)} ", "muted"),
+        (f"{moment(frame.time, exact=width >= EXACT_FROM)} ", "muted"),
         ("  " if mixed and frame.exchange >= 0 else "", ""),
         (f"{arrow} ", "strong" if frame.direction == "out" else style),
         (pad(words[frame.kind], max(cell_len(word) for word in words.values())) + " ", style),
@@ -61,7 +60,7 @@ def frame_line(frame: p.Frame, width: int, *, gutter: str = " ", mixed: bool = F
     right: list[Part] = [
         (pad_left(f"#{one_line(frame.id, ID - 1)}" if frame.id else "", ID), "muted"),
         (pad_left(latency, LATENCY), ""),
-        (pad_left("" if narrow else size_text(frame.size), 0 if narrow else SIZE), "muted"),
+        (pad_left(size_text(frame.size), SIZE if width >= SIZE_FROM else 0), "muted"),
         (" ", ""),
     ]
     room = max(width - width_of(left) - width_of(right), 0)
