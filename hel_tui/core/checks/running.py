@@ -42,7 +42,7 @@ class Runner:
     project: Path
     environ: Mapping[str, str]
     hide: Callable[..., None] = lambda *_values: None
-    """Hears the values that variables are filled in with."""
+    """Hears the credentials that variables are filled in with."""
     mask: Callable[[str], str] = lambda text: text
     """Takes secrets out of what is told and kept."""
     update: bool = False

@@ -22,23 +22,24 @@ def credential_in(arguments: Json) -> str:
 
 
 def filled_in(arguments: Json, environ: Mapping[str, str]) -> tuple[Json, tuple[str, ...], tuple[str, ...]]:
-    """Return the arguments with `${VAR}` filled in, the values that came in, and variables without a value.
+    """Return the arguments with `${VAR}` filled in, those of them that are credentials now, and variables
+    without a value.
 
     Only the environment is asked, never the keyring: a file of a repository gets nothing out of it.
     """
     unset: dict[str, None] = {}
     values: dict[str, None] = {}
 
-    def fill(value: Any) -> Any:
+    def fill(value: Any, name: str = "") -> Any:
         if isinstance(value, str):
             text, missing = expand(value, environ)
             unset.update(dict.fromkeys(missing))
-            if text != value:
+            if text != value and looks_like_secret(name, text):
                 values[text] = None
             return text
         if isinstance(value, dict):
-            return {key: fill(item) for key, item in value.items()}
-        return [fill(item) for item in value] if isinstance(value, list) else value
+            return {key: fill(item, key) for key, item in value.items()}
+        return [fill(item, name) for item in value] if isinstance(value, list) else value
 
     return fill(arguments), tuple(values), tuple(unset)
 

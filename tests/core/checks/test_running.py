@@ -11,7 +11,7 @@ from hel_tui.core.checks.running import NoResult, Runner
 from hel_tui.core.store.redact import Redactor
 
 CHECK = (
-    'name = "n"\nserver = "s"\ntool = "t"\narguments = { who = "${WHO}", n = 1 }\nexpect = { text = "hi" }\n'
+    'name = "n"\nserver = "s"\ntool = "t"\narguments = { token = "${WHO}", n = 1 }\nexpect = { text = "hi" }\n'
 )
 SNAPSHOT = 'name = "n"\nserver = "s"\ntool = "t"\nexpect = { kind = "snapshot" }\n'
 
@@ -32,7 +32,7 @@ async def test_variables_are_filled_in_when_it_is_run_and_their_values_never_tol
     hidden, heard = Redactor(), []
     runner = Runner(tmp_path, {"WHO": "s3cret-value"}, hide=hidden.add, mask=hidden)
     result = await runner.run(check, answering("hello s3cret-value", heard))
-    assert heard == [{"who": "s3cret-value", "n": 1}]
+    assert heard == [{"token": "s3cret-value", "n": 1}]
     assert result.state == "failed"
     assert "s3cret" not in result.diff
     assert "+hello ‹redacted›" in result.diff
