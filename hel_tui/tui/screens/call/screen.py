@@ -165,7 +165,8 @@ class CallScreen(LiveScreen):
         self.results.look = "model"
         self.results.show(f"hand-{key}")
         arguments = json.dumps(value, ensure_ascii=False)
-        self.hel.send(p.CallTool(f"{self.server}.{self.tool}", arguments, self.head.share, key))
+        target = f"{self.server}.{self.tool}"
+        self.hel.send(p.CallTool(target, arguments, share=self.head.share, key=key))
         self.form.take_focus()
         self._draw()
 
