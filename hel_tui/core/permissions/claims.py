@@ -67,6 +67,8 @@ class Claimed(Protocol):
     @property
     def always_load(self) -> bool: ...
     @property
+    def watch(self) -> tuple[str, ...]: ...
+    @property
     def identity(self) -> str:
         """A hash of its file and definition."""
 
@@ -148,6 +150,9 @@ def _liberties(entry: Claimed) -> Iterator[str]:
         yield "trust_annotations: what it calls read-only runs unasked, even at access level read-only"
     if entry.always_load:
         yield "always_load: what it says of its tools reaches the model in every request, unasked"
+    if entry.watch and not entry.url:
+        globs = redact_shapes(", ".join(entry.watch))
+        yield f"watch: it is started anew, unasked, whenever a file changes that matches {globs}"
 
 
 def masked_definition(entry: Claimed) -> str:

@@ -355,10 +355,11 @@ def test_the_identity_of_a_server_is_its_file_and_definition(project: Project) -
 
 def test_what_a_file_lets_a_server_do_beyond_running_is_pointed_out(project: Project) -> None:
     assert not any("trust_annotations" in risk for risk in project.review().claims[0].risks)
-    project.write(notes={**NOTES, "trust_annotations": True, "always_load": True})
+    project.write(notes={**NOTES, "trust_annotations": True, "always_load": True, "watch": ["src/**"]})
     risks = project.review().claims[0].risks
     assert any("runs unasked, even at access level read-only" in risk for risk in risks)
     assert any("always_load" in risk for risk in risks)
+    assert any("started anew, unasked" in risk and "src/**" in risk for risk in risks)
 
 
 @pytest.mark.parametrize(
