@@ -218,3 +218,27 @@ async def test_closing_in_the_middle_of_a_start_leaves_nothing(
     await bench.host.aclose()
     assert not runs(pid)
     assert (await renewing).refused
+
+
+async def test_calls_that_go_on_while_generations_change_never_fail(author: Author, bench: Any) -> None:
+    author.write("0")
+    await author.start()
+    made: list[bool] = []
+    is_over = asyncio.Event()
+
+    async def call_on() -> None:
+        while not is_over.is_set():
+            made.append((await bench.call(text="x")).failed)
+
+    callers = [asyncio.create_task(call_on()) for _ in range(4)]
+    pids = set()
+    for number in range(1, 6):
+        before = len(made)
+        pids.add(bench.status().pid)
+        author.write(str(number))
+        assert (await author.renew()).failure is None
+        await until(lambda before=before: len(made) > before)
+    is_over.set()
+    await asyncio.gather(*callers)
+    assert not any(made)
+    await until(lambda: not any(map(runs, pids)), "the end of all earlier ones")
