@@ -276,6 +276,19 @@ async def test_a_call_is_copied_as_a_command_and_saved_as_a_check(live: Live, mo
     assert sent == [p.SaveCheck(call_id, "draw", "exact", ())]
 
 
+async def test_what_is_given_as_meta_goes_along_with_the_call(live: Live, tmp_path: Path) -> None:
+    await begin(live)
+    await live.press("escape", "M", after=0.5)
+    await live.sees("_meta of the call")
+    await live.type('{"trace": "7"}')
+    await live.press("ctrl+s", after=0.5)
+    await live.sees("with _meta")
+    await live.press("g", "enter", after=0.5)
+    await draw(live)
+    await live.sees("✓ done")
+    assert called(tmp_path, "art")[0]["_meta"]["trace"] == "7"
+
+
 async def test_a_decision_opens_over_the_form(tmp_path: Path, model: ScriptedModel) -> None:
     project = sample(tmp_path)
     (project / ".hel" / "mcp.json").unlink()

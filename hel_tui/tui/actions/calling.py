@@ -9,6 +9,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("call.other", "tab,f6", "other"),
     Action("call.destination", "o", "destination"),
     Action("call.share", "t", "share"),
+    Action("call.meta", "M", "meta"),
     Action("call.look", "v", "look"),
     Action("call.compare", "equals_sign", "compare"),
     Action("call.mark", "m", "mark"),

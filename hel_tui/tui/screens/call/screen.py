@@ -16,10 +16,13 @@ from textual.binding import BindingType
 from textual.containers import Container
 
 from hel_tui.core import protocol as p
+from hel_tui.forms.node import read_json
 from hel_tui.forms.spec import MISSING
 from hel_tui.tui import keymap
+from hel_tui.tui.dialogs.arguments import ArgumentsDialog
 from hel_tui.tui.safe import clean, cut
 from hel_tui.tui.screens.call.arguments import Arguments
+from hel_tui.tui.screens.call.head import Head
 from hel_tui.tui.screens.call.results import Results
 from hel_tui.tui.screens.call.saving import as_check, check_dialog
 from hel_tui.tui.screens.live import LiveScreen
@@ -28,7 +31,7 @@ from hel_tui.tui.state import CallItem, Changes
 from hel_tui.tui.strings import t
 from hel_tui.tui.text import cards
 from hel_tui.tui.widgets.json_view import JsonView
-from hel_tui.tui.widgets.lines import Bar, Caption, Line, spread, width_of
+from hel_tui.tui.widgets.lines import Caption, width_of
 
 if TYPE_CHECKING:
     from hel_tui.tui.app import HelApp
@@ -38,23 +41,6 @@ WIDE = 100
 """Columns from which form and result stand beside each other."""
 TALL = 34
 """Rows from which there is room for all that the schema says of a place."""
-
-
-class Head(Bar):
-    """Which tool, and who gets the result."""
-
-    def __init__(self, tool: str) -> None:
-        super().__init__()
-        self.tool = tool
-        self.share = False
-
-    def lines(self) -> list[Line]:
-        to = t("call.to_model" if self.share else "call.to_me")
-        right: Line = [
-            (f" {keymap.label('call.destination')} ", "key"),
-            (f"{to} ", "accent" if self.share else "muted"),
-        ]
-        return [spread([(f" {t('call.title')} ", "strong"), (self.tool, "accent")], right, self.columns)]
 
 
 class CallScreen(LiveScreen):
@@ -166,7 +152,8 @@ class CallScreen(LiveScreen):
         self.results.show(f"hand-{key}")
         arguments = json.dumps(value, ensure_ascii=False)
         target = f"{self.server}.{self.tool}"
-        self.hel.send(p.CallTool(target, arguments, share=self.head.share, key=key))
+        share, meta = self.head.share, self.head.meta
+        self.hel.send(p.CallTool(target, arguments, share=share, meta=meta, key=key))
         self.form.take_focus()
         self._draw()
 
@@ -185,6 +172,22 @@ class CallScreen(LiveScreen):
     def action_destination(self) -> None:
         self.head.share = not self.head.share
         self.head.refresh()
+
+    def action_meta(self) -> None:
+        """What goes along with each call from here as `_meta`."""
+
+        def done(answer: p.Answer | None) -> None:
+            if isinstance(answer, p.FormAnswer) and answer.action == "accept":
+                text = str(dict(answer.content).get("meta", "")).strip()
+                if text and not isinstance(read_json(text), dict):
+                    self._hint(t("json.not_object"), "bad")
+                else:
+                    self.head.meta = text
+                    self.head.refresh()
+
+        field = p.FormField("meta", "text", "_meta", t("call.meta_is"))
+        dialog = ArgumentsDialog(t("call.meta"), "", (field,), {"meta": self.head.meta})
+        self.hel.push_screen(dialog, done)
 
     def action_share(self) -> None:
         """Hand the result that is shown to the model."""

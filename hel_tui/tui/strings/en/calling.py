@@ -1,6 +1,10 @@
 """English: calls by hand."""
 
 STRINGS: dict[str, str] = {
+    "action.call.meta": "what goes along with the call as _meta",
+    "call.meta": "_meta of the call",
+    "call.meta_is": 'JSON of an object, such as {"trace": "7"}; empty for none.',
+    "call.with_meta": "with _meta",
     "card.limit": "{time} of {limit}",
     "where.call": "Call by hand",
     "where.fields": "Form of a call",

@@ -1,6 +1,10 @@
 """Korean: calls by hand."""
 
 STRINGS: dict[str, str] = {
+    "action.call.meta": "호출과 함께 보낼 _meta",
+    "call.meta": "호출의 _meta",
+    "call.meta_is": '객체의 JSON. 예: {"trace": "7"}. 비우면 보내지 않습니다.',
+    "call.with_meta": "_meta 포함",
     "card.limit": "{time} / 한도 {limit}",
     "where.call": "직접 호출",
     "where.fields": "호출 양식",
