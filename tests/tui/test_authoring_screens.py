@@ -190,10 +190,13 @@ async def test_without_a_save_the_command_says_so() -> None:
         assert d.app.screen is d.app.main
 
 
-async def test_a_renewal_is_in_the_conversation() -> None:
+async def test_a_key_on_the_card_of_a_save_shows_it_in_full() -> None:
     async with opened(core(p.ServerRenewed("inventory", 1, "renewed", "it answers"))) as d:
         (item,) = [one for one in d.app.bridge.state.items if isinstance(one, ServerItem)]
         assert (item.kind, item.number) == ("renewal", 1)
+        d.app.main.conversation.focus()
+        await d.press("k", "v", after=0.5)
+        await d.until(lambda: isinstance(d.app.screen, RenewalScreen))
 
 
 @pytest.mark.parametrize("size", [(80, 24), (200, 50)])

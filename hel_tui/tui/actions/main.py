@@ -50,6 +50,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("conversation.log", "l", "log"),
     Action("conversation.wire", "w", "wire"),
     Action("conversation.rerun", "e", "rerun"),
+    Action("conversation.look", "v", "look"),
     Action("conversation.restart", "r", "restart"),
     Action("conversation.edit", "E", "edit"),
     Action("conversation.off", "d", "off"),

@@ -246,14 +246,18 @@ class Commands:
         if not rest or self._is_server(rest, f"/checks {rest}"):
             self.hel.push_screen(ChecksScreen(self.hel, rest))
 
-    def _do_saves(self, _: str) -> None:
-        from hel_tui.tui.screens.authoring.renewal import RenewalScreen
+    def open_renewal(self, number: int) -> None:
+        """What came of a save: the old and the new results."""
+        from hel_tui.tui.screens.authoring.renewal import RenewalScreen  # not needed for the first paint
 
+        self.hel.push_screen(RenewalScreen(self.hel, number))
+
+    def _do_saves(self, _: str) -> None:
         items = [
             one for one in self.screen.view.items if isinstance(one, ServerItem) and one.kind == "renewal"
         ]
         if items:
-            self.hel.push_screen(RenewalScreen(self.hel, items[-1].number))
+            self.open_renewal(items[-1].number)
         else:
             self.hel.say(t("renewal.none"))
 

@@ -191,6 +191,10 @@ class MainScreen(MainLayout):
             case "open":
                 self.hel.open_server(event.server)
 
+    @on(Conversation.RenewalRequested)
+    def _renewal_of_card(self, event: Conversation.RenewalRequested) -> None:
+        self.commands.open_renewal(event.number)
+
     @on(Conversation.RerunRequested)
     def _rerun(self, event: Conversation.RerunRequested) -> None:
         self.commands.rerun(event.call_id)

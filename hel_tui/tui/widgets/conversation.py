@@ -58,6 +58,13 @@ class Conversation(TranscriptView):
     class RerunRequested(CardMessage):
         """Run this call again, its arguments edited first."""
 
+    class RenewalRequested(Message):
+        """Look at what came of a save: the old and the new results."""
+
+        def __init__(self, number: int) -> None:
+            super().__init__()
+            self.number = number
+
     class CopyRequested(Message):
         """Put `text` on the clipboard. It is clean."""
 
@@ -176,6 +183,13 @@ class Conversation(TranscriptView):
         if isinstance(item, ServerItem):
             self.post_message(self.ServerWish(what, item.server))
         return isinstance(item, ServerItem)
+
+    def action_look(self) -> None:
+        """What came of a save, in full."""
+        index = self.transcript.marked
+        item = self.transcript.entries[index].item if index >= 0 else None
+        if isinstance(item, ServerItem) and item.kind == "renewal":
+            self.post_message(self.RenewalRequested(item.number))
 
     def action_restart(self) -> None:
         self._of_server("restart")
