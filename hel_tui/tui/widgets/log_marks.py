@@ -67,7 +67,7 @@ class LogMarks(LogPage):
         """Highlight `text` and go to the match before the end of the view; empty ends the search."""
         self.search_text, self.search_is_regex = text, is_regex
         self.found = wanted(text, is_regex)
-        self.seeker, self.search_said = None, ""
+        self.seeker, self.search_said, self.problem = None, "", ""
         if text:
             last = self._page[-1][0] + 1 if self._page else self._end
             self._seek(last, -1)

@@ -11,9 +11,9 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Callable
 
-SLICE = 0.006
-"""Seconds of looking in one frame."""
-FIRST_CHUNK, LARGEST_CHUNK = 256, 16_384
+SLICE, FIRST_SLICE = 0.006, 0.002
+"""Seconds of looking in one frame, and at once when a filter is typed: the key is to be seen first."""
+FIRST_CHUNK, LARGEST_CHUNK = 64, 16_384
 """Numbers that are looked at in one go: as many as take a fraction of a slice."""
 _QUICK, _SLOW = SLICE / 6, SLICE / 2
 

@@ -13,7 +13,7 @@ from textual.message import Message
 from textual.scroll_view import ScrollView
 
 from hel_tui.tui.widgets.lines import LineView
-from hel_tui.tui.widgets.window_sieve import Matches, Sieve
+from hel_tui.tui.widgets.window_sieve import FIRST_SLICE, SLICE, Matches, Sieve
 
 RARELY = 8
 """Frames after which the scroll bar tells how much a filter has found further up."""
@@ -51,6 +51,7 @@ class WindowView(LineView, Generic[W], can_focus=True):
         self._seen = -1
         self._first = 0
         self._end = 0
+        self._slice = SLICE
         self._waited = 0
         self._hidden = 0
         """How many rows a filter has found further up that are not told of yet."""
@@ -103,8 +104,9 @@ class WindowView(LineView, Generic[W], can_focus=True):
         if matches is not None and self.window is not None:
             self._first, self._end = self.window.first, self.window.end
             self.sieve = Sieve(matches, self._first, self._end)
-        self._seen = -1
+        self._seen, self._slice = -1, FIRST_SLICE
         self.poll()
+        self._slice = SLICE
         if not self.following and self.sieve is None and top >= 0:
             self.go_to_row(self.row(top))
         elif self.sieve is not None:
@@ -151,7 +153,7 @@ class WindowView(LineView, Generic[W], can_focus=True):
     def _sift_on(self, sieve: Sieve) -> int:
         """A slice of the filter; one that is none hides nothing."""
         try:
-            return sieve.step(self._first, self._end)
+            return sieve.step(self._first, self._end, self._slice)
         except ValueError as error:
             self.problem, self.sieve, self._hidden = str(error), None, 0
             self.post_message(self.Changed())

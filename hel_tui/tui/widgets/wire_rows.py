@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Sequence
+from functools import lru_cache
 
 from rich.cells import cell_len
 
@@ -39,14 +40,20 @@ def moment(seconds: float, *, exact: bool = True) -> str:
     return f"{words}.{int(seconds * 1000) % 1000:03}" if exact else words
 
 
-def kind_words() -> dict[p.FrameKind, str]:
-    """The word for each kind."""
+def kind_word(kind: p.FrameKind) -> tuple[str, int]:
+    """The word for a kind, and the cells of the longest one."""
+    words = _kind_words(t("wire.kind.request"))
+    return words[kind], max(map(cell_len, words.values()))
+
+
+@lru_cache(maxsize=4)
+def _kind_words(_language: str) -> dict[p.FrameKind, str]:
     return {kind: t(f"wire.kind.{kind}") for kind in _STYLES}
 
 
 def frame_line(frame: p.Frame, width: int, *, gutter: str = " ", mixed: bool = False) -> list[Part]:
     """A frame on one row. `mixed`: there are exchanges of HTTP too, so what they carried is indented."""
-    words = kind_words()
+    word, cells = kind_word(frame.kind)
     style = _STYLES[frame.kind]
     arrow = "⇄" if frame.kind == "http" else ARROWS[frame.direction]
     left: list[Part] = [
@@ -54,7 +61,7 @@ def frame_line(frame: p.Frame, width: int, *, gutter: str = " ", mixed: bool = F
         (f"{moment(frame.time, exact=width >= EXACT_FROM)} ", "muted"),
         ("  " if mixed and frame.exchange >= 0 else "", ""),
         (f"{arrow} ", "strong" if frame.direction == "out" else style),
-        (pad(words[frame.kind], max(cell_len(word) for word in words.values())) + " ", style),
+        (pad(word, cells) + " ", style),
     ]
     latency = duration(frame.latency) if frame.latency > 0 else ""
     right: list[Part] = [
