@@ -33,8 +33,10 @@ def running(driver: Driver, number: int) -> str:
 
     def runs(events: Sequence[p.Event]) -> str:
         ids = [event.call_id for event in events if isinstance(event, p.CallStarted)]
-        so = len(ids) > number and p.CallChanged(ids[number], "running") in events
-        return ids[number] if so else ""
+        running = {
+            event.call_id for event in events if isinstance(event, p.CallChanged) and event.state == "running"
+        }
+        return ids[number] if len(ids) > number and ids[number] in running else ""
 
     return str(driver.wait(runs, f"call {number} running"))
 
