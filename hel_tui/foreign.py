@@ -97,6 +97,12 @@ class ForeignText:
 # ------------------------------------------------------------------ for a screen
 
 
+COLOURS = re.compile("(?:\x1b\\[|\x9b)([0-9;:]*)m")
+"""Control sequences that change how text is written (SGR), with their numbers: logs show them as colours."""
+SEQUENCES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
+"""Control sequences of a terminal; between letters they would hide a word from a search."""
+
+
 def clean(text: str, *, newlines: bool = True) -> str:
     """Return `text` safe to draw: whole escape sequences gone, other controls as stand-ins, tabs as spaces.
 

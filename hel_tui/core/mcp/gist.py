@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from hel_tui.foreign import is_clean
+
 LENGTH = 200
 
 _LISTS = {
@@ -114,7 +116,7 @@ def _text(value: Any) -> str:
 
 
 def _line(text: str) -> str:
-    if len(text) <= LENGTH and text.isprintable() and "  " not in text:
+    if len(text) <= LENGTH and is_clean(text) and "  " not in text:
         return text.strip()
     line = " ".join(text[: 2 * LENGTH].split())
     return line if len(line) <= LENGTH else line[: LENGTH - 1] + "…"

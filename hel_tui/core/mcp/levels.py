@@ -10,6 +10,7 @@ import re
 from typing import get_args
 
 from hel_tui.core.protocol import LogLevel
+from hel_tui.foreign import COLOURS
 
 LEVELS: tuple[LogLevel, ...] = get_args(LogLevel)
 HEAD = 200
@@ -44,7 +45,6 @@ _SHAPES = re.compile(
     r"(?::|\s\[|$)"
     r"|^thread '.{1,80}' panicked)"
 )
-_ESCAPES = re.compile(r"\x1b\[[0-9;:]{0,40}m")
 
 
 def known_level(word: str) -> LogLevel | str:
@@ -62,7 +62,7 @@ def guess(line: str) -> LogLevel | str:
     if not any(trigger in lower for trigger in _TRIGGERS):
         return ""
     if "\x1b" in head:
-        head = _ESCAPES.sub("", head)
+        head = COLOURS.sub("", head)
     if head.startswith("Traceback (most recent call last)"):
         return "error"
     found = _SHAPES.search(head)

@@ -6,20 +6,18 @@ Packed, a line takes some ten bytes. Not here: which pieces are kept (logs).
 from __future__ import annotations
 
 import marshal
-import re
 import zlib
 from array import array
 from dataclasses import dataclass, field
 
 from hel_tui.core.mcp.looking import Wanted
+from hel_tui.foreign import SEQUENCES
 
 SIZE = 1024
 """Lines of a chunk."""
 CHARACTERS = 1024 * 1024
 """Of a chunk that is packed although it has fewer lines."""
 
-ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
-"""Control sequences of a terminal; between letters they would hide a word from a search."""
 
 
 @dataclass(slots=True)
@@ -116,4 +114,4 @@ def unpack(packed: bytes) -> Lines:
 
 
 def _plain(text: str) -> str:
-    return ESCAPES.sub("", text) if "\x1b" in text else text
+    return SEQUENCES.sub("", text) if "\x1b" in text else text

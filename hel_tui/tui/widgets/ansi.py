@@ -7,7 +7,6 @@ steers a terminal is neutralised by `clean`. Not here: other foreign text (forei
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 
 from rich.color import Color as RichColor
@@ -16,6 +15,7 @@ from rich.style import Style
 from textual.color import Color
 
 from hel_tui.core.values import dataclass
+from hel_tui.foreign import COLOURS
 from hel_tui.tui.safe import clean
 from hel_tui.tui.widgets.lines import Part
 
@@ -23,7 +23,6 @@ PREFIX = "sgr "
 """Style names of parts that begin with this are made by `style`."""
 READABLE = 4.5
 """Contrast that a colour of its own has at least (WCAG 2.2, 1.4.3)."""
-_SGR = re.compile("(?:\x1b\\[|\x9b)([0-9;:]*)m")
 _ROLES = ("muted", "bad", "ok", "warn", "blue", "magenta", "accent", "")
 _CUBE = (0, 95, 135, 175, 215, 255)
 _ON = {1: "bold", 2: "dim", 3: "italic", 4: "underline", 7: "reverse", 9: "strike", 21: "underline"}
@@ -52,7 +51,7 @@ def parts(text: str, base: str = "") -> list[Part]:
         return [(clean(text, newlines=False), base)]
     found: list[Part] = []
     pen, at = _Pen(), 0
-    for match in _SGR.finditer(text):
+    for match in COLOURS.finditer(text):
         if match.start() > at:
             found.append((clean(text[at : match.start()], newlines=False), pen.name(base)))
         pen, at = _changed(pen, match[1]), match.end()
