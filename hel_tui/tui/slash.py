@@ -64,7 +64,7 @@ SPECS: tuple[Spec, ...] = (
     Spec("on", "SERVER[.TOOL]", "target", needs=True),
     Spec("search", "WORDS", "text", needs=True),
     Spec("searches"),
-    Spec("call", "SERVER.TOOL {JSON}", "call", needs=True),
+    Spec("call", "SERVER.TOOL [JSON]", "call", needs=True),
     Spec("resources"),
     Spec("prompts"),
     Spec("checks", "[SERVER]", "server"),

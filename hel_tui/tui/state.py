@@ -253,8 +253,9 @@ def _apply_servers(state: ViewState, changes: Changes, event: p.Event) -> bool:
     """What happened to servers; False for any other event."""
     match event:
         case p.ServerFailed():
-            _server_item(state, changes, "failure", event, event.sentence, good=False)
-            changes.toasts.append(p.Notice("error", event.sentence, event.server))
+            _server_item(state, changes, "failure", event, event.sentence, good=event.retried)
+            severity: p.Severity = "warning" if event.retried else "error"
+            changes.toasts.append(p.Notice(severity, event.sentence, event.server))
         case p.ListChanged():
             words = [
                 t(f"change.{name}", n=count)

@@ -99,3 +99,9 @@ async def test_a_card_whose_details_are_not_kept_still_says_what_happened():
         await d.put(p.ServerFailed("weather", 99, "exit 1"))
         await d.until(lambda: "weather failed: exit 1" in screen_text(d.app, d.app.main.conversation))
         assert isinstance(d.app.bridge.state.items[-1], ServerItem)
+
+
+async def test_a_server_that_hel_brings_back_by_itself_is_told_as_gone_not_as_failed():
+    async with opened(core()) as d:
+        await d.put(p.ServerFailed("weather", 7, "exit 1; hel tries to bring it back", retried=True))
+        await d.until(lambda: "▲ weather is gone: exit 1" in screen_text(d.app, d.app.main.conversation))

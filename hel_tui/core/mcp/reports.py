@@ -214,7 +214,8 @@ class Reports:
     def failed(self, failure: ServerFailure, sentence: str, *, retried: bool = False) -> ServerFailure:
         """It failed: keep why, and say it. Returned as it is kept."""
         kept = self._stores.failures.add(replace(failure, retried=retried))
-        self._emit(ServerFailed(kept.server, kept.number, self._mask(sentence)[:SENTENCE]))
+        told = self._mask(sentence)[:SENTENCE]
+        self._emit(ServerFailed(kept.server, kept.number, told, retried))
         return kept
 
     def call_failed(self, failure: ServerFailure, began: int) -> None:

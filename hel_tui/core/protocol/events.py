@@ -92,6 +92,8 @@ class ServerFailed:
     number: int
     sentence: str
     """The cause in short, at most 200 characters."""
+    retried: bool = False
+    """hel tries to bring it back by itself."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,7 @@ _LABEL = 12
 _BAD, _GOOD, _WARN = Ink("error", BOLD), Ink("success"), Ink("warning")
 _MARKS: dict[tuple[str, bool], tuple[str, Ink]] = {
     ("failure", False): ("✗", _BAD),
+    ("failure", True): ("▲", _WARN),
     ("change", True): ("~", Ink("accent")),
     ("change", False): ("▲", _WARN),
     ("renewal", True): ("✓", _GOOD),
@@ -62,7 +63,8 @@ def rows(item: ServerItem, width: int, reads: Reads, *, expanded: bool, marked: 
         case "failure":
             failure = reads.failed(item.number)
             stage = t(f"stage.{failure.stage}") if failure is not None else ""
-            head = _head(item, t("incident.failed"), stage, width, marked)
+            word = t("incident.lost" if item.good else "incident.failed")
+            head = _head(item, word, stage, width, marked)
             if failure is not None:
                 body = _failure(failure, width - 2) if expanded else _last_words(failure, item, width - 2)
         case "change":

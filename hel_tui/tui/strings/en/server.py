@@ -132,6 +132,7 @@ STRINGS: dict[str, str] = {
     "action.conversation.restart": "Restart the server of a card",
     "action.conversation.edit": "Edit the entry of the server of a card",
     "action.conversation.off": "Switch off the server of a card",
+    "incident.lost": "is gone",
     "incident.failed": "failed",
     "incident.changed": "has other tools",
     "incident.renewed": "renewed",

@@ -129,6 +129,7 @@ STRINGS: dict[str, str] = {
     "action.conversation.restart": "카드의 서버 다시 시작",
     "action.conversation.edit": "카드의 서버 항목 편집",
     "action.conversation.off": "카드의 서버 끄기",
+    "incident.lost": "끊어짐",
     "incident.failed": "실패",
     "incident.changed": "도구가 바뀜",
     "incident.renewed": "새로 시작됨",
