@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import Protocol
 
 from hel_tui.core import protocol as p
-from hel_tui.tui.state import Changes, ViewState, reduce
+from hel_tui.tui.reducing import reduce
+from hel_tui.tui.state import Changes, ViewState
 
 
 class Core(Protocol):

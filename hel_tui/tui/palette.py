@@ -94,7 +94,7 @@ class HelProvider(Provider):
         """Run a command; one that takes words is put into the prompt, to be completed there."""
         screen = self.hel.main
         if not spec.takes:
-            screen.commands.run(f"/{spec.name}")
+            screen.commands.typed.run(f"/{spec.name}")
             return
         screen.prompt.write(f"/{spec.name} ")
         screen.set_focus(screen.prompt)

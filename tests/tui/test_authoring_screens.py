@@ -61,7 +61,7 @@ def core(*events: p.Event) -> FakeCore:
 
 
 async def open_checks(d: Driver, line: str = "/checks") -> ChecksScreen:
-    d.app.main.commands.run(line)
+    d.app.main.commands.typed.run(line)
     await d.until(lambda: isinstance(d.app.screen, ChecksScreen))
     await d.until(lambda: "Checks" in screen_text(d.app))
     screen = d.app.screen
@@ -70,7 +70,7 @@ async def open_checks(d: Driver, line: str = "/checks") -> ChecksScreen:
 
 
 async def open_save(d: Driver) -> RenewalScreen:
-    d.app.main.commands.run("/saves")
+    d.app.main.commands.typed.run("/saves")
     await d.until(lambda: isinstance(d.app.screen, RenewalScreen))
     await d.until(lambda: "src/server.py" in screen_text(d.app))
     screen = d.app.screen
@@ -184,7 +184,7 @@ async def test_keys_go_to_the_save_after_and_say_when_there_is_none() -> None:
 
 async def test_without_a_save_the_command_says_so() -> None:
     async with opened(core()) as d:
-        d.app.main.commands.run("/saves")
+        d.app.main.commands.typed.run("/saves")
         await d.until(lambda: d.app._notifications)
         assert "key watch" in next(iter(d.app._notifications)).message
         assert d.app.screen is d.app.main
@@ -205,9 +205,9 @@ async def test_both_screens_fit_small_and_large_terminals_in_korean(
 ) -> None:
     monkeypatch.setenv("HEL_LANG", "ko")
     async with opened(core(p.ServerRenewed("inventory", 1, "renewed", "ok")), size=size) as d:
-        d.app.main.commands.run("/checks")
+        d.app.main.commands.typed.run("/checks")
         await d.until(lambda: "모두 실행" in screen_text(d.app))
         assert "all services" in screen_text(d.app)
         await d.press("escape", after=0.5)
-        d.app.main.commands.run("/saves")
+        d.app.main.commands.typed.run("/saves")
         await d.until(lambda: "다른 결과" in screen_text(d.app))

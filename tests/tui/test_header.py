@@ -7,7 +7,8 @@ from rich.cells import cell_len
 
 from hel_tui.core import protocol as p
 from hel_tui.tui import strings
-from hel_tui.tui.state import ViewState, reduce
+from hel_tui.tui.reducing import reduce
+from hel_tui.tui.state import ViewState
 from hel_tui.tui.widgets.header import header_line, short_path
 from hel_tui.tui.widgets.lines import width_of
 from hel_tui.tui.widgets.servers import row as server_row

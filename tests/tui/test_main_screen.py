@@ -663,7 +663,7 @@ async def test_what_is_sent_brings_a_conversation_that_was_scrolled_back_to_its_
         await d.put(p.TurnStarted(1, "a\n" * 200), p.TurnEnded(1, "done"))
         d.app.main.conversation.action_start()
         await d.until(lambda: not d.app.main.conversation.following)
-        d.app.main.commands.run(line)
+        d.app.main.commands.typed.run(line)
         await d.until(lambda: d.core.commands)
         view = d.app.main.conversation
         assert view.following
@@ -675,7 +675,7 @@ async def test_a_line_that_was_not_understood_leaves_the_conversation_where_it_w
         await d.put(p.TurnStarted(1, "a\n" * 200), p.TurnEnded(1, "done"))
         d.app.main.conversation.action_start()
         await d.until(lambda: not d.app.main.conversation.following)
-        d.app.main.commands.run("/nothing")
+        d.app.main.commands.typed.run("/nothing")
         await d.pilot.pause()
         assert not d.app.main.conversation.following
 

@@ -74,7 +74,7 @@ async def test_a_restart_is_a_rule_in_the_log_and_frames_of_both_lives_are_kept(
     live.app.open_server("inventory", "wire")
     await live.sees("tools/list")
     before = live.app.core.frames("inventory").end
-    live.app.main.commands.run("/mcp inventory")
+    live.app.main.commands.typed.run("/mcp inventory")
     await live.press("r", after=0.5)
     await live.until(lambda: live.app.core.frames("inventory").end > before + 3, "frames of the new start")
     assert live.app.core.frames("inventory").first == 0

@@ -114,7 +114,7 @@ class MainScreen(MainLayout):
 
     @on(Prompt.Sent)
     def _sent(self, event: Prompt.Sent) -> None:
-        self.commands.run(event.text)
+        self.commands.typed.run(event.text)
 
     @on(Prompt.Leave)
     def _leave(self) -> None:
@@ -129,7 +129,7 @@ class MainScreen(MainLayout):
         """Offer what could come of the text in the prompt: a command, or the resource being mentioned."""
         text = self.prompt.text
         if text.startswith("/"):
-            offered = slash.candidates(text, self.commands.known, self.offers.prompts)
+            offered = slash.candidates(text, self.commands.typed.known, self.offers.prompts)
         else:
             offered = self.offers.candidates(self.prompt.before_cursor) if "@" in text else []
         self.completion.offer(offered)
@@ -185,7 +185,7 @@ class MainScreen(MainLayout):
             case "off":
                 self.hel.send(p.SwitchServer(event.server, on=False))
             case "edit":
-                self.commands.edit_entry(event.server)
+                self.commands.editing.entry(event.server)
             case "log" | "wire":
                 self.hel.open_server(event.server, event.what)
             case "open":
@@ -294,7 +294,7 @@ class MainScreen(MainLayout):
         self.commands.unqueue()
 
     def action_editor(self) -> None:
-        self.commands.edit_outside()
+        self.commands.editing.prompt()
 
     def action_copy_or_stop(self) -> None:
         self.commands.copy_or_stop()

@@ -80,7 +80,8 @@ class LogView(LogMarks):
         if found:
             self.following = False
             self.at = first
-            self._go(first)
+            self.go_to_row(self.row(first))
+            self.following = False  # also where that is the end
         else:
             self.span = None
             self.action_end()

@@ -280,7 +280,7 @@ class ServerScreen(LiveScreen):
         self.hel.send(p.ReviewTrust())
 
     def action_edit(self) -> None:
-        self.hel.main.commands.edit_entry(self.server)
+        self.hel.main.commands.editing.entry(self.server)
 
     async def action_call(self) -> None:
         """Call the marked tool; without one, go and mark it."""
