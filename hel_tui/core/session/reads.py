@@ -1,0 +1,91 @@
+"""What a screen reads of a session: each method asks the part that has it.
+
+All are quick and safe from any thread. Not here: the parts (their modules), what is commanded (conversation).
+"""
+
+from __future__ import annotations
+
+from hel_tui.core import protocol as p
+from hel_tui.core.session.parts import Parts
+
+
+class Reads:
+    """Base of the session."""
+
+    _parts: Parts
+
+    def log(self, server: str) -> p.LogWindow | None:
+        """The server's log."""
+        return self._parts.host.log(server)
+
+    def tools(self) -> tuple[p.ToolRow, ...]:
+        """All server tools, by name."""
+        return self._parts.host.catalogue.rows()
+
+    def tool(self, server: str, raw: str) -> p.ToolDetail | None:
+        """Everything about one tool."""
+        return self._parts.tools.detail(server, raw)
+
+    def searches(self) -> tuple[p.SearchTrace, ...]:
+        """The searches over the tools in this session."""
+        return self._parts.searches.traces()
+
+    def call(self, call_id: str) -> p.CallDetail | None:
+        """Everything about one call."""
+        return self._parts.ledger.detail(call_id)
+
+    def resources(self) -> tuple[p.ResourceRow, ...]:
+        """What was listed of all servers' resources."""
+        return self._parts.host.shelf.resources()
+
+    def resource(self, server: str, uri: str) -> tuple[p.ResourceContent, ...]:
+        """The contents of a resource that was read lately."""
+        return self._parts.offerings.contents(server, uri)
+
+    def prompts(self) -> tuple[p.PromptRow, ...]:
+        """All servers' prompts."""
+        return self._parts.host.shelf.prompts()
+
+    def failure(self, server: str) -> p.ServerFailure | None:
+        """Why the server failed last."""
+        return self._parts.host.failure(server)
+
+    def frames(self, server: str) -> p.FrameWindow | None:
+        """The trace of a server's wire; None for an unknown server."""
+        return self._parts.inside.frames(server)
+
+    def inside(self, server: str) -> p.ServerInside | None:
+        """What the overview of a server shows; None for an unknown server."""
+        return self._parts.inside.inside(server)
+
+    def processes(self, server: str) -> tuple[p.ProcessRow, ...]:
+        """The processes of a server as they were at the last look (`WatchProcesses`)."""
+        return self._parts.inside.processes(server)
+
+    def entry(self, server: str) -> p.EntryDetail | None:
+        """How a server is configured; None when nothing names it."""
+        return self._parts.inside.entry(server)
+
+    def failed(self, number: int) -> p.ServerFailure | None:
+        """One failure of this run; None when it is not kept."""
+        return self._parts.inside.failed(number)
+
+    def list_change(self, number: int) -> p.ListChangeDetail | None:
+        """One change of a list of tools; None when it is not kept."""
+        return self._parts.inside.list_change(number)
+
+    def renewal(self, number: int) -> p.Renewal | None:
+        """What came of one save (author mode); None when it is not kept."""
+        return self._parts.authoring.renewal(number)
+
+    def checks(self) -> tuple[p.CheckRow, ...]:
+        """The saved checks of this project, by name."""
+        return self._parts.authoring.checks()
+
+    def check_results(self) -> tuple[p.CheckResult, ...]:
+        """How the checks went that were run last."""
+        return self._parts.authoring.check_results()
+
+    def diagnosis(self, server: str) -> p.Diagnosis | None:
+        """What a doctor found about a server, about hel itself (""); None before it looked."""
+        return self._parts.doctor.diagnosis(server)
