@@ -1,6 +1,6 @@
 """The saved checks of a project in a session: listed, run, and made from calls.
 
-Their files belong to a repository: running them is agreed to once, and only as long as they stay the same.
+Their files belong to a repository: each check is agreed to once, and only as long as its file stays the same.
 Not here: comparing and files (checks), starting servers (mcp).
 """
 
@@ -14,16 +14,18 @@ from pathlib import Path
 
 from hel_tui.core import protocol as p
 from hel_tui.core.agent.arguments import parse_arguments
-from hel_tui.core.agent.gates import Policy
+from hel_tui.core.agent.gates import Policy, Verdict
 from hel_tui.core.agent.ledger import Ledger
 from hel_tui.core.checks.check import Check
 from hel_tui.core.checks.masks import mask_problem
 from hel_tui.core.checks.reading import read_checks
 from hel_tui.core.checks.running import NoResult, Runner
 from hel_tui.core.checks.saving import NotSaved, expected_of, save
+from hel_tui.core.checks.secrets import filled_in
 from hel_tui.core.mcp.faults import CallFault
 from hel_tui.core.mcp.host import Host
 from hel_tui.core.mcp.large import JsonText
+from hel_tui.core.mcp.tool import McpTool
 from hel_tui.core.questions import Desk, question_id
 from hel_tui.core.store.redact import Redactor
 from hel_tui.core.threads import in_thread
@@ -32,6 +34,8 @@ from hel_tui.core.vocabulary import Json
 NOBODY = "Checks were not run: nobody is there to agree to it. `hel mcp test` runs them."
 CALLS = "checks"
 """What stands as the tool in the question whether checks may be run."""
+Key = tuple[str, str]
+"""The hash of a check's file and its name: what is agreed to."""
 
 
 class Checking:
@@ -51,6 +55,7 @@ class Checking:
         answerable: bool,
     ) -> None:
         self._project = project
+        self._environ = environ
         self._host = host
         self._ledger = ledger
         self._policy = policy
@@ -60,8 +65,10 @@ class Checking:
         self._answerable = answerable
         self._runner = Runner(project, environ, hide=redactor.add, mask=redactor)
         self._checks: tuple[Check, ...] = ()
-        self._agreed: set[str] = set()
-        """Hashes of the files whose checks may be run in this run of hel."""
+        self._agreed: set[Key] = set()
+        """What the person agreed to in this run of hel, or saved in it."""
+        self._chosen: set[Key] = set()
+        """What the person had run in this run of hel."""
         self._running = asyncio.Lock()
         self.rows: tuple[p.CheckRow, ...] = ()
         self.results: tuple[p.CheckResult, ...] = ()
@@ -86,7 +93,7 @@ class Checking:
             self._emit(p.Notice("warning", str(problem)))
             return
         await self.read()
-        self._agreed |= {one.digest for one in self._checks if one.name == check.name}
+        self._agreed |= {_key(one) for one in self._checks if one.name == check.name}
         where = path.relative_to(self._project)
         self._emit(p.Notice("info", f"Saved as {where}; `hel mcp test` runs it.", check.server))
 
@@ -123,6 +130,7 @@ class Checking:
                 return
             if not await self._may_run([check for check in checks if not check.problem], server):
                 return
+            self._chosen |= set(map(_key, checks))
             began = time.monotonic()
             results = await self._all(checks)
             ran = {result.check.name for result in results}
@@ -134,7 +142,7 @@ class Checking:
 
     async def _may_run(self, checks: Sequence[Check], server: str) -> bool:
         """Whether the person agreed to these checks as they are now; asked where that is not known."""
-        asked = [check for check in checks if check.digest not in self._agreed and self._asks(check)]
+        asked = [check for check in checks if _key(check) not in self._agreed and self._asks(check)]
         if not asked:
             return True
         if not self._answerable:
@@ -157,13 +165,20 @@ class Checking:
         if not isinstance(answer, p.ApprovalAnswer) or answer.decision in ("deny", "stop"):
             self._emit(p.Notice("info", "Checks were not run."))
             return False
-        self._agreed |= {check.digest for check in asked}
+        self._agreed |= set(map(_key, asked))
         return True
 
     def _asks(self, check: Check) -> bool:
-        """Whether a person would be asked about its call."""
+        """Whether a person would be asked about its call, or may have to be: its tool can still come."""
         tool = self._host.catalogue.find(check.server, check.tool)
-        return tool is not None and self._policy.decide(tool, check.arguments).action == "ask"
+        if tool is None:
+            return self._host.server(check.server) is not None
+        return self._verdict(check, tool).action == "ask"
+
+    def _verdict(self, check: Check, tool: McpTool) -> Verdict:
+        """What rules and the access level say of the call that would be made."""
+        arguments, _, _ = filled_in(check.arguments, self._environ)
+        return self._policy.decide(tool, arguments)
 
     async def _all(self, checks: Sequence[Check]) -> list[p.CheckResult]:
         """Servers side by side, the checks of one in order; results in the order of `checks`."""
@@ -178,25 +193,27 @@ class Checking:
     async def run_one(
         self, check: Check, heard: Callable[[Json], None] = lambda _result: None
     ) -> p.CheckResult:
-        """Run one check; a call that rules or the access level refuse is skipped. `heard` gets what came."""
+        """Run one check. A call that rules or the access level refuse is skipped, and one that a person would
+        be asked about and did not agree to. `heard` gets what came.
+        """
         tool = self._host.catalogue.find(check.server, check.tool)
         if tool is not None and not check.problem:
-            verdict = self._policy.decide(tool, check.arguments)
-            if verdict.action == "refuse":
+            verdict = self._verdict(check, tool)
+            if verdict.action == "refuse" or (verdict.action == "ask" and _key(check) not in self._agreed):
                 return p.CheckResult(check.row, "skipped", 0.0, verdict.sentence)
 
         async def call(_check: Check, arguments: Json) -> Json:
-            result = await self._call(check, arguments)
+            result = await self._call(check, tool, arguments)
             heard(result)
             return result
 
         return await self._runner.run(check, call)
 
-    async def _call(self, check: Check, arguments: Json) -> Json:
+    async def _call(self, check: Check, tool: McpTool | None, arguments: Json) -> Json:
+        """Call the tool that was decided about, which is None where there is none."""
         supervisor = self._host.server(check.server)
         if supervisor is None:
             raise NoResult(f"there is no trusted server named {check.server}")
-        tool = self._host.catalogue.find(check.server, check.tool)
         if tool is None:
             phase = supervisor.status.phase
             is_up = phase in ("ready", "degraded")
@@ -211,10 +228,17 @@ class Checking:
             result = {**result, "structuredContent": json.loads(structured)}
         return result
 
-    def agreed(self, server: str) -> Iterable[Check]:
-        """The checks of a server that may be run unasked in this run of hel."""
+    def due(self, server: str) -> Iterable[Check]:
+        """The checks of a server that the person saved or ran in this run of hel, as long as they are the
+        same: those that author mode runs again.
+        """
+        keys = self._agreed | self._chosen
         return [
             check
             for check in self._checks
-            if check.server == server and not check.problem and check.digest in self._agreed
+            if check.server == server and not check.problem and _key(check) in keys
         ]
+
+
+def _key(check: Check) -> Key:
+    return check.digest, check.name

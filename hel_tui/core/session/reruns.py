@@ -57,7 +57,7 @@ class Reruns:
 
     async def run(self, server: str) -> tuple[p.Rerun, ...]:
         """Make the calls again that are due after a renewal of `server`, one after the other."""
-        found = [await self._check(check) for check in tuple(self._checking.agreed(server))[:MOST_CHECKS]]
+        found = [await self._check(check) for check in tuple(self._checking.due(server))[:MOST_CHECKS]]
         return (*found, *[one for detail in self._calls(server) if (one := await self._again(detail))])
 
     def _calls(self, server: str) -> list[p.CallDetail]:

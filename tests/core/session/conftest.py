@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.core.session.authored import Source
 from tests.fixtures.models.endpoint import Reply, ScriptedModel
 from tests.fixtures.models.strict import complaint
 from tests.rig import LIMIT, Driver, options, servers_file
@@ -45,3 +46,17 @@ def play(project: Path, tmp_path: Path, model: ScriptedModel) -> Callable[..., D
         return Driver(options(project, tmp_path, model.url, **given))
 
     return made
+
+
+@pytest.fixture
+def source(project: Path) -> Source:
+    """The program of a server named `mine`, whose saves are watched."""
+    made = Source(project, project)
+    made.configure("src/**/*.py")
+    return made
+
+
+@pytest.fixture
+def opened(play: Callable[..., Driver], source: Source) -> Callable[[], Driver]:
+    """Makes a driver over that server alone, without a model."""
+    return lambda: play(model=None, base_url=None, mcp_config=(source.named,))
