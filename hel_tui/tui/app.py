@@ -236,10 +236,6 @@ class HelApp(App[int]):
         """The server screen at a server, and at a tab of it; `call` picks what one call caused."""
         self.main.commands.open_server(server, tab, call)
 
-    def open_call(self, server: str, tool: str) -> None:
-        """The form of a tool, to call it by hand."""
-        self.main.commands.calls.open(server, tool)
-
     def show_card(self, call_id: str) -> None:
         """Back to the conversation, at the card of a call."""
         self.back_to_conversation()

@@ -166,6 +166,7 @@ def _apply(state: ViewState, changes: Changes, event: p.Event) -> None:
         case p.ServerChanged():
             changes.offerers |= _offers(state.servers.get(event.name)) != _offers(event)
             state.servers[event.name] = event
+            changes.moved.add(event.name)
             state.servers = dict(sorted(state.servers.items()))
             changes.servers = True
         case p.ServerRemoved():

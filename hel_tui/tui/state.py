@@ -149,6 +149,8 @@ class Changes:
     """Keys of items that are new or changed."""
     header: bool = False
     servers: bool = False
+    moved: set[str] = field(default_factory=set)
+    """Servers whose state changed."""
     offerers: bool = False
     """Which servers answer, or what they offer: a counter that moved is not it."""
     tools: bool = False

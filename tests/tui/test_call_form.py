@@ -29,7 +29,7 @@ def obj(properties: dict[str, Any], *required: str) -> dict[str, Any]:
 
 
 async def begin(d: Driver) -> CallScreen:
-    d.app.open_call("inventory", "lookup_port")
+    d.app.main.commands.calls.open("inventory", "lookup_port")
     await d.until(lambda: isinstance(d.app.screen, CallScreen))
     await d.pilot.pause()
     assert isinstance(d.app.screen, CallScreen)
@@ -176,7 +176,7 @@ async def test_f1_tells_the_keys_of_both_sides() -> None:
 
 async def test_a_tool_that_is_gone_says_so() -> None:
     async with opened(scenes.busy_core()) as d:
-        d.app.open_call("inventory", "lookup_port")
+        d.app.main.commands.calls.open("inventory", "lookup_port")
         await d.until(lambda: d.app._notifications)
         assert "not listed now" in next(iter(d.app._notifications)).message
 

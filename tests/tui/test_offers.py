@@ -9,8 +9,8 @@ import pytest
 
 from hel_tui.core import protocol as p
 from hel_tui.tui.dialogs.arguments import ArgumentsDialog
-from hel_tui.tui.screens.resources import ResourcesScreen, ViewerScreen
 from hel_tui.tui.reducing import UPDATES_TOGETHER
+from hel_tui.tui.screens.resources import ResourcesScreen, ViewerScreen
 from tests.tui import scenes
 from tests.tui.driving import Clock, Driver, opened
 from tests.tui.fake_core import FakeCore

@@ -40,7 +40,7 @@ class ListChanges:
         self._is_pinned = is_pinned
         self.dropped: Callable[[McpTool, McpTool], int] = lambda _before, _after: 0
         """How many remembered approvals of the first tool do not count for the second."""
-        self._kept: dict[int, _Kept] = {}
+        self._kept: dict[int, _Kept | ListChangeDetail] = {}
         self._last = 0
         self._lock = threading.Lock()
 
@@ -60,12 +60,20 @@ class ListChanges:
             self._kept.pop(self._last - MOST, None)
             return self._last
 
+    def tell(self, server: str, tools: tuple[ToolChange, ...], cause: str) -> int:
+        """Keep a change whose differences are known already; return its number."""
+        with self._lock:
+            self._last += 1
+            self._kept[self._last] = ListChangeDetail(self._last, server, time.time(), cause, tools)
+            self._kept.pop(self._last - MOST, None)
+            return self._last
+
     def get(self, number: int) -> ListChangeDetail | None:
         """The change with this number; None when it is not kept any more."""
         with self._lock:
             kept = self._kept.get(number)
-        if kept is None:
-            return None
+        if kept is None or isinstance(kept, ListChangeDetail):
+            return kept
         change = kept.change
         before = {one.spec.raw: one for one in change.before}
         after = {one.spec.raw: one for one in change.after}

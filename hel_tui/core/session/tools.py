@@ -5,14 +5,14 @@ Not here: which tools exist (mcp), what a model makes of them (agent), approvals
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
 from hel_tui.core.mcp.host import Host
 from hel_tui.core.mcp.tool import McpTool
 from hel_tui.core.permissions.pins import Pins
-from hel_tui.core.protocol import Event, Notice, ToolDetail
+from hel_tui.core.protocol import Event, ListChanged, Notice, ToolChange, ToolDetail
 from hel_tui.core.threads import Writes, in_thread
 
 Write = Callable[[], str]
@@ -33,6 +33,9 @@ class Tools:
     ) -> None:
         """`spawn` runs work beside the turns."""
         self._catalogue = host.catalogue
+        self._changes = host.list_changes
+        self._met: set[str] = set()
+        """Servers that have listed their tools in this run."""
         self._pins = pins
         self._writes = writes
         self._emit = emit
@@ -99,21 +102,52 @@ class Tools:
     # -------------------------------------------------------------- the servers
 
     def _listed(self, tools: tuple[McpTool, ...]) -> None:
-        """A server lists these tools now: those that were let run as something else are pointed out."""
+        """A server lists these tools now: those that were let run as something else are pointed out.
+
+        At the first list of a run that is a card of its own; later ones have one already.
+        """
+        changed: list[McpTool] = []
         for tool in tools:
             write = self._pins.sighted(tool)
             if write is None:
                 continue
             self._write(write)
             if self._pins.is_changed(tool):
-                self._emit(
-                    Notice(
-                        "warning",
-                        f"{tool.raw} is not what it was when you let it run: what it says of itself changed. "
-                        "Approvals of it count no longer; the next call asks and shows the difference.",
-                        tool.server,
-                    )
-                )
+                changed.append(tool)
+        servers = {tool.server for tool in tools}
+        if servers <= self._met:
+            for tool in changed:
+                self._point_out(tool)
+        elif changed:
+            self._show_changes(changed[0].server, changed)
+        self._met |= servers
+
+    def _point_out(self, tool: McpTool) -> None:
+        self._emit(
+            Notice(
+                "warning",
+                f"{tool.raw} is not what it was when you let it run: what it says of itself changed. "
+                "Approvals of it count no longer; the next call asks and shows the difference.",
+                tool.server,
+            )
+        )
+
+    def _show_changes(self, server: str, changed: Sequence[McpTool]) -> None:
+        """A card of what is different since the last run, with what it touches."""
+        rows = {row.raw: row for row in self._catalogue.rows_of(server)}
+        told = tuple(
+            ToolChange(
+                tool.raw,
+                "changed",
+                self._pins.history(tool)[-1].diff,
+                loaded=tool.raw in rows and rows[tool.raw].loaded,
+                pinned=tool.raw in rows and rows[tool.raw].pinned,
+            )
+            for tool in changed
+        )
+        number = self._changes.tell(server, told, "since you let them run")
+        loaded = sum(one.loaded for one in told)
+        self._emit(ListChanged(server, number, 0, 0, len(told), loaded))
 
     # -------------------------------------------------------------------- inside
 

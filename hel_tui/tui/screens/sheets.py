@@ -11,8 +11,6 @@ from hel_tui.tui.dialogs.pane import FRAME, LABEL, foreign, framed
 from hel_tui.tui.safe import ForeignText, clean
 from hel_tui.tui.strings import t
 from hel_tui.tui.widgets.lines import Line, pad
-from hel_tui.tui.widgets.log import stamp
-from hel_tui.tui.widgets.servers import GLYPHS, latency
 
 
 def keys_lines(parts: Sequence[str] = ()) -> list[Line]:
@@ -67,34 +65,6 @@ def commands_lines() -> list[Line]:
         [("  ", ""), (pad(shown, 28), "key"), (what, "")]
         for shown, what in [*known, ("!COMMAND", t("help.shell"))]
     ]
-
-
-def server_lines(
-    server: p.ServerChanged, failure: p.ServerFailure | None, steps: Sequence[p.LoginStep] = ()
-) -> list[Line]:
-    """State of a server with its reason; for a failed one everything known about why."""
-    glyph, style = GLYPHS[server.phase]
-    lines: list[Line] = [[(f"{glyph} {t(f'phase.{server.phase}')}", style)]]
-    if server.reason:
-        lines += framed(ForeignText(server.reason))
-    facts = [
-        ("server.scope", server.scope),
-        ("server.transport", server.transport),
-        ("server.protocol", server.protocol),
-        ("server.tools", str(server.tools or "")),
-        ("server.latency", latency(server.latency)),
-        ("server.pid", str(server.pid or "")),
-        ("server.since", stamp(server.since) if server.since else ""),
-        ("server.restarts", str(server.restarts or "")),
-        ("server.noise", str(server.noise or "")),
-        ("server.offers", ", ".join(server.offers)),
-        ("server.dropped", str(server.dropped or "")),
-    ]
-    lines += [_fact(key, value) for key, value in facts if value]
-    if steps:
-        lines += [[], [(t("server.login"), "strong")]]
-        lines += [[(FRAME, "frame"), (clean(step.text, newlines=False), "")] for step in steps]
-    return lines + (failure_lines(failure) if failure else [])
 
 
 def failure_lines(failure: p.ServerFailure) -> list[Line]:

@@ -121,12 +121,11 @@ class Conversation(TranscriptView):
 
     def show_card(self, key: str) -> bool:
         """Put the card cursor on an item and bring it into view; False when there is none."""
-        entries = self.transcript.entries
-        index = next((at for at, entry in enumerate(entries) if entry.item.key == key), -1)
+        index = self.transcript.index_of(key)
         if index < 0:
             return False
         self.transcript.mark(index)
-        self.bring(index, entries[index].margin)
+        self.bring(index, self.transcript.entries[index].margin)
         return True
 
     def action_open(self) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, ClassVar
 
+from rich.cells import cell_len
 from textual import events, on
 from textual.app import ComposeResult
 from textual.widget import Widget
@@ -15,7 +16,7 @@ from textual.widgets import Input
 
 from hel_tui.core import protocol as p
 from hel_tui.tui.dialogs.pane import framed, one_line
-from hel_tui.tui.safe import ForeignText
+from hel_tui.tui.safe import ForeignText, cut
 from hel_tui.tui.screens import tool_view
 from hel_tui.tui.screens.picker import PickerList
 from hel_tui.tui.screens.prompts import PromptList
@@ -224,9 +225,9 @@ class Resources(Offered):
     def line(self, key: str, width: int) -> Line:
         row = self._by_key[key]
         words = ", ".join(self.hel.main.offers.words(row))
-        tail = f" {words or row.mime}"[: width // 3]
+        tail = cut(f" {one_line(ForeignText(words or row.mime))}", max(width // 3, 1))
         name = one_line(ForeignText(row.name or row.uri))
-        return [(pad(f" {name}", max(width - len(tail), 1)), ""), (one_line(ForeignText(tail)), "muted")]
+        return [(pad(f" {name}", max(width - cell_len(tail), 1)), ""), (tail, "muted")]
 
     def details(self, key: str) -> list[Line]:
         row = self._by_key.get(key)

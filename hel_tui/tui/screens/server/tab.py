@@ -45,7 +45,7 @@ class Tab(Vertical):
 
     def sync(self, changes: Changes) -> None:
         """What came in, while this tab is shown."""
-        if changes.servers or changes.tools:
+        if self.server in changes.moved or changes.tools:
             self.draw()
 
     def frame(self) -> None:

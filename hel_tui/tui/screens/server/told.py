@@ -131,7 +131,7 @@ class Config(ToldTab):
         """The entry changes with its file only, which is told."""
 
     def sync(self, changes: Changes) -> None:
-        if changes.servers or changes.config:
+        if self.server in changes.moved or changes.config:
             self.draw()
 
 

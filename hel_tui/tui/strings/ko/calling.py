@@ -23,7 +23,7 @@ STRINGS: dict[str, str] = {
     "action.call.copy": "결과 복사",
     "action.call.command": "hel mcp call 명령으로 복사",
     "action.call.check": "호출을 검사로 저장",
-    "action.call.wire": "이 호출의 전송 프레임",
+    "action.call.wire": "이 호출의 와이어",
     "action.call.log": "실행 중에 적힌 로그",
     "action.call.waiting": "기다리는 결정 열기",
     "action.call.keys": "이 키들",
