@@ -1,7 +1,8 @@
 """A JSON Schema validator that a foreign schema can neither hold up nor send anywhere.
 
-A remote reference is never fetched, references and depth are bounded, patterns are not tried (they can
-backtrack for ever). Imports jsonschema when first used. Not here: what is said of an error (checks).
+A remote reference is never fetched, references and depth are bounded. Patterns can backtrack for ever: they
+are tried only by a search that can be stopped, where one is given. Imports jsonschema when first used.
+Not here: what is said of an error (checks).
 """
 
 from __future__ import annotations
@@ -16,12 +17,24 @@ MOST_REFERENCES = 5_000
 MOST_LOOKED_AT = 20_000
 """Parts of a schema that are looked at to tell its draft."""
 
-_followed: contextvars.ContextVar[int] = contextvars.ContextVar("followed")
-"""References followed so far in the check that runs."""
+Search = Callable[[str, str], bool]
+"""Whether a regular expression is found in a text; it may raise to end the check."""
+
+_search: contextvars.ContextVar[Search] = contextvars.ContextVar("search")
+"""How the check that runs tries patterns, if it does."""
+_left: contextvars.ContextVar[int] = contextvars.ContextVar("left")
+"""References that may still be followed in the check that runs."""
 
 
-class _TooMuch(Exception):
+class Unfit(Exception):
+    """The schema asks for what is not done here; the text is a phrase."""
+
+
+class _TooMuch(Unfit):
     """The schema's references do not come to an end."""
+
+    def __init__(self) -> None:
+        super().__init__("its references do not come to an end")
 
 
 def errors(schema: Any, value: Any, most: int, *, root: Any = None) -> list[Any]:
@@ -29,16 +42,44 @@ def errors(schema: Any, value: Any, most: int, *, root: Any = None) -> list[Any]
 
     `root`: where the references of `schema` lead, when it is a part of a larger one.
     """
-    _followed.set(0)
     found: list[Any] = []
     try:
-        for error in _validator(schema, schema if root is None else root).iter_errors(value):
+        for error in each_error(schema, value, root=root):
             found.append(error)
             if len(found) == most:
                 break
     except (Exception, RecursionError):
         return []  # whatever a foreign schema does wrong, it is the server that judges then
     return found
+
+
+def each_error(
+    schema: Any,
+    value: Any,
+    *,
+    root: Any = None,
+    search: Search | None = None,
+    references: int = MOST_REFERENCES,
+) -> Iterator[Any]:
+    """All errors of a value, one after the other; patterns count with a `search`.
+
+    Raises whatever a broken schema makes jsonschema raise, `Unfit`, and what `search` raises.
+    """
+    _left.set(references)
+    if search is not None:
+        _search.set(search)
+    yield from _validator(schema, schema if root is None else root, search is not None).iter_errors(value)
+
+
+def flaw(schema: Any) -> str:
+    """What is wrong with a schema by its own draft, in one line; "" when nothing is."""
+    from jsonschema.exceptions import SchemaError
+
+    try:
+        _draft(schema).check_schema(schema)
+    except SchemaError as wrong:
+        return str(wrong.message).splitlines()[0]
+    return ""
 
 
 def is_valid(schema: Any, value: Any, *, root: Any = None) -> bool:
@@ -51,15 +92,40 @@ def warm_up() -> None:
     errors({"type": "object"}, {}, 1)
 
 
-def _validator(schema: Any, root: Any) -> Any:
-    from jsonschema import validators
+def _validator(schema: Any, root: Any, with_patterns: bool) -> Any:
     from referencing import Registry
 
-    base = _by_words(root)
-    if isinstance(root, Mapping) and "$schema" in root:
-        base = validators.validator_for(root, default=base)
-    made = _tamed(base)(root, registry=Registry())  # an empty registry fetches nothing
+    named = _names_patterns(root)
+    kind = _tamed(_draft(root), with_patterns, named)
+    made = kind(root, registry=Registry())  # an empty registry fetches nothing
     return made if schema is root else made.evolve(schema=schema)
+
+
+def _draft(schema: Any) -> Any:
+    """The draft that a schema names, or whose words it speaks."""
+    from jsonschema import validators
+
+    base = _by_words(schema)
+    if isinstance(schema, Mapping) and "$schema" in schema:
+        return validators.validator_for(schema, default=base)
+    return base
+
+
+def _names_patterns(schema: Any) -> bool:
+    """Whether patterns for names of properties stand anywhere in a schema, or it is too large to tell."""
+    left, seen = [schema], 0
+    while left:
+        one = left.pop()
+        seen += 1
+        if seen > MOST_LOOKED_AT:
+            return True
+        if isinstance(one, Mapping):
+            if "patternProperties" in one:
+                return True
+            left.extend(one.values())
+        elif isinstance(one, list | tuple):
+            left.extend(one)
+    return False
 
 
 def _by_words(schema: Any) -> Any:
@@ -84,36 +150,76 @@ def _by_words(schema: Any) -> Any:
 
 
 @functools.cache
-def _tamed(base: Any) -> Any:
-    """Return `base` without regular expressions and with a bound on references. Making it takes 1 ms."""
+def _tamed(base: Any, with_patterns: bool, named: bool) -> Any:
+    """Return `base` with a bound on references, and patterns tried by `_search` or not at all. Takes 1 ms.
+
+    `named`: there are patterns for names of properties. jsonschema would try them itself, wherever they
+    stand, to tell which properties nothing speaks of.
+    """
     from jsonschema import validators
 
     def bounded(original: Callable[..., Any]) -> Callable[..., Iterator[Any]]:
         @functools.wraps(original)
         def check(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Any]:
-            _followed.set(_followed.get() + 1)
-            if _followed.get() > MOST_REFERENCES:
+            _left.set(_left.get() - 1)
+            if _left.get() < 0:
                 raise _TooMuch
             yield from original(validator, value, instance, schema) or ()
 
         return check
 
-    def beside_patterns(original: Callable[..., Any]) -> Callable[..., Iterator[Any]]:
-        @functools.wraps(original)
-        def check(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Any]:
-            if "patternProperties" not in schema:
-                yield from original(validator, value, instance, schema) or ()
-
-        return check
-
-    def ignored(*_args: Any) -> Iterator[Any]:
-        return iter(())
-
-    rules: dict[str, Any] = {"pattern": ignored, "patternProperties": ignored, "format": ignored}
+    rules: dict[str, Any] = {"format": _ignored}
     for name in ("$ref", "$dynamicRef", "$recursiveRef"):
         if name in base.VALIDATORS:
             rules[name] = bounded(base.VALIDATORS[name])
-    for name in ("additionalProperties", "unevaluatedProperties"):
-        if name in base.VALIDATORS:
-            rules[name] = beside_patterns(base.VALIDATORS[name])
+    if with_patterns:
+        rules |= {"pattern": _pattern, "patternProperties": _pattern_properties}
+    else:
+        rules |= {"pattern": _ignored, "patternProperties": _ignored}
+    if named:
+        rules["additionalProperties"] = _additional(base.VALIDATORS["additionalProperties"], with_patterns)
+        if "unevaluatedProperties" in base.VALIDATORS:
+            rules["unevaluatedProperties"] = _not_done if with_patterns else _ignored
     return validators.extend(base, rules)  # type: ignore[no-untyped-call]
+
+
+def _ignored(*_args: Any) -> Iterator[Any]:
+    return iter(())
+
+
+def _not_done(*_args: Any) -> Iterator[Any]:
+    raise Unfit("unevaluatedProperties does not go together with patternProperties here")
+
+
+def _pattern(validator: Any, pattern: Any, instance: Any, _schema: Any) -> Iterator[Any]:
+    from jsonschema.exceptions import ValidationError
+
+    if validator.is_type(instance, "string") and not _search.get()(pattern, instance):
+        yield ValidationError(f"{instance!r} does not match {pattern!r}")
+
+
+def _pattern_properties(validator: Any, patterns: Any, instance: Any, _schema: Any) -> Iterator[Any]:
+    if validator.is_type(instance, "object"):
+        for pattern, schema in patterns.items():
+            for name, value in instance.items():
+                if _search.get()(pattern, name):
+                    yield from validator.descend(value, schema, path=name, schema_path=pattern)
+
+
+def _additional(original: Callable[..., Any], with_patterns: bool) -> Callable[..., Iterator[Any]]:
+    """What holds for properties that are not named: beside patterns, for those that fit none."""
+
+    def check(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Any]:
+        if "patternProperties" not in schema:
+            yield from original(validator, value, instance, schema) or ()
+        elif with_patterns and validator.is_type(instance, "object"):
+            fits, named = _search.get(), schema.get("properties", {})
+            left = {
+                name: item
+                for name, item in instance.items()
+                if name not in named and not any(fits(one, name) for one in schema["patternProperties"])
+            }
+            bare = {"additionalProperties": value}
+            yield from original(validator, value, left, bare) or ()
+
+    return check

@@ -56,10 +56,10 @@ def masked(text: str, masks: tuple[str, ...]) -> str:
     return text
 
 
-def found_in(pattern: str, text: str) -> bool:
-    """Whether a regular expression is found in `text`. Raises TooSlow."""
+def found_in(pattern: str, text: str, seconds: float) -> bool:
+    """Whether a regular expression is found in `text` within this time. Raises TooSlow."""
     try:
-        return _compiled(pattern).search(text, timeout=LIMIT, concurrent=True) is not None
+        return _compiled(pattern).search(text, timeout=max(seconds, 0.001), concurrent=True) is not None
     except TimeoutError:
         raise TooSlow(f"the pattern {pattern[:60]} takes too long on what came") from None
 

@@ -1,45 +1,44 @@
 """Whether a value fits the JSON Schema that a check expects.
 
-The schema comes with a repository: it is sent nowhere (a remote reference is never fetched), and its patterns
-can be stopped. Not here: where the value comes from (comparing).
+The schema comes with a repository: it is foreign. Not here: how it is kept from holding the program up or
+reaching anyone (forms.validator), where the value comes from (comparing).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import time
 from typing import Any
 
 from hel_tui.core.checks.masks import TooSlow, found_in
+from hel_tui.forms.validator import Unfit, each_error, flaw
+
+LIMIT = 2.0
+"""Seconds that all patterns of a schema together may take on one value."""
+MOST_REFERENCES = 100_000
+"""References followed: a long list has one an item."""
+_BROKEN = "the schema cannot be used"
 
 
 def schema_problem(schema: Any, value: Any) -> str:
     """How a value breaks a schema, the place first; "" when it does not."""
-    from jsonschema import Draft202012Validator, validators
-    from jsonschema.exceptions import SchemaError, best_match
-    from referencing import Registry
+    from jsonschema.exceptions import best_match
 
-    base: Any = validators.validator_for(schema, Draft202012Validator)
-    kind: Any = validators.extend(base, {"pattern": _pattern})  # type: ignore[no-untyped-call]
+    end = time.monotonic() + LIMIT
+
+    def search(pattern: str, text: str) -> bool:
+        return found_in(pattern, text, end - time.monotonic())
+
     try:
-        base.check_schema(schema)
-        error = best_match(kind(schema, registry=Registry()).iter_errors(value))
-    except SchemaError as wrong:
-        return f"the schema cannot be used: {wrong.message.splitlines()[0][:200]}"
+        if wrong := flaw(schema):
+            return f"{_BROKEN}: {wrong[:200]}"
+        error = best_match(each_error(schema, value, search=search, references=MOST_REFERENCES))
     except TooSlow as slow:
         return str(slow)
-    except (
-        Exception,
-        RecursionError,
-    ) as fault:  # references that lead nowhere, and whatever else it does wrong
-        return f"the schema cannot be used: {type(fault).__name__}: {str(fault).splitlines()[0][:200]}"
+    except Unfit as unfit:
+        return f"{_BROKEN}: {unfit}"
+    except (Exception, RecursionError) as fault:  # references that lead nowhere, and whatever it does wrong
+        return f"{_BROKEN}: {type(fault).__name__}: {str(fault).splitlines()[0][:200]}"
     if error is None:
         return ""
     where = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in error.absolute_path)
     return f"value{where}: {error.message.splitlines()[0][:200]}"
-
-
-def _pattern(_validator: Any, pattern: Any, instance: Any, _schema: Any) -> Iterator[Any]:
-    from jsonschema.exceptions import ValidationError
-
-    if isinstance(instance, str) and isinstance(pattern, str) and not found_in(pattern, instance):
-        yield ValidationError(f"{instance[:100]!r} does not match {pattern[:100]!r}")

@@ -138,5 +138,49 @@ def test_a_pattern_of_a_schema_counts_and_can_be_stopped(expecting, monkeypatch)
     check = expecting('kind = "schema", schema = { properties = { n = { pattern = "^(a|aa)+$" } } }')
     assert not compare(check, result(value={"n": "aa"}))
     assert "value.n: 'b' does not match" in compare(check, result(value={"n": "b"})).message
-    monkeypatch.setattr("hel_tui.core.checks.masks.LIMIT", 0.1)
+    monkeypatch.setattr("hel_tui.core.checks.schemas.LIMIT", 0.1)
     assert "takes too long" in compare(check, result(value={"n": "a" * 60 + "b"})).message
+
+
+def test_patterns_for_names_count_and_can_be_stopped(expecting, monkeypatch) -> None:
+    schema = '{ patternProperties = { "^(a|aa)+$" = { type = "string" } }, additionalProperties = false }'
+    check = expecting(f'kind = "schema", schema = {schema}')
+    assert not compare(check, result(value={"aa": "x"}))
+    assert "value.aa: 1 is not of type 'string'" in compare(check, result(value={"aa": 1})).message
+    assert "('b' was unexpected)" in compare(check, result(value={"b": "x"})).message
+    monkeypatch.setattr("hel_tui.core.checks.schemas.LIMIT", 0.1)
+    assert "takes too long" in compare(check, result(value={"a" * 60 + "b": 1})).message
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        '{ unevaluatedProperties = false, allOf = [{ patternProperties = { "^(a|aa)+$" = {} } }] }',
+        '{ unevaluatedProperties = false, patternProperties = { "^(a|aa)+$" = {} } }',
+        '{ "$ref" = "#/$defs/a", "$defs" = { a = { allOf = [{ "$ref" = "#/$defs/a" }] } } }',
+    ],
+)
+def test_a_schema_that_would_hold_hel_up_is_not_used_and_it_is_said_why(expecting, schema: str) -> None:
+    check = expecting(f'kind = "schema", schema = {schema}')
+    message = compare(check, result(value={"a" * 60 + "b": 1})).message
+    assert message.startswith("the schema cannot be used: ")
+
+
+def test_a_long_list_may_follow_a_reference_for_each_item(expecting) -> None:
+    schema = '{ items = { "$ref" = "#/$defs/a" }, "$defs" = { a = { type = "integer" } } }'
+    check = expecting(f'kind = "schema", schema = {schema}')
+    assert not compare(check, result(value=[1] * 8_000))
+
+
+def test_all_patterns_of_a_schema_share_one_limit(expecting, monkeypatch) -> None:
+    tried: list[float] = []
+
+    def slow(_pattern: str, _text: str, seconds: float) -> bool:
+        tried.append(seconds)
+        return True
+
+    monkeypatch.setattr("hel_tui.core.checks.schemas.found_in", slow)
+    check = expecting('kind = "schema", schema = { items = { pattern = "a" } }')
+    assert not compare(check, result(value=["x"] * 50))
+    assert len(tried) == 50
+    assert tried == sorted(tried, reverse=True)
