@@ -39,12 +39,12 @@ class Comment(LabelledInput):
     """
 
 
-class Arguments(TextArea):
+class ArgumentsEditor(TextArea):
     """The call's arguments as JSON, to be changed before they run."""
 
     DEFAULT_CSS = """
-    Arguments { height: 1fr; min-height: 4; border: none; display: none; background: $panel; }
-    Arguments:focus { border: none; }
+    ArgumentsEditor { height: 1fr; min-height: 4; border: none; display: none; background: $panel; }
+    ArgumentsEditor:focus { border: none; }
     """
 
 
@@ -71,7 +71,7 @@ class ApprovalDialog(Dialog):
         self.waiting = waiting
         self.edited: str | None = None
         self.comment = Comment(placeholder=t("approval.comment_hint"), select_on_focus=False)
-        self.arguments = Arguments(show_line_numbers=True, soft_wrap=True, compact=True)
+        self.arguments = ArgumentsEditor(show_line_numbers=True, soft_wrap=True, compact=True)
         self.hint = Caption()
         self._offer()
 
