@@ -13,6 +13,7 @@ from typing import Any
 from hel_tui.core.agent.arguments import parse_arguments, shown
 from hel_tui.core.agent.gates import Checked, Record
 from hel_tui.core.protocol import CallChanged, CallDetail, CallProgress, CallStarted, CallState, Event
+from hel_tui.core.store.redact import head
 from hel_tui.core.vocabulary import Image, Json, Outcome, ProgressFn, Tool, ToolCall
 
 MAX_SUMMARY = 200
@@ -65,8 +66,12 @@ class Card:
 class Ledger:
     """Cards of one session."""
 
-    def __init__(self, emit: Callable[[Event], None], record: Record) -> None:
+    def __init__(
+        self, emit: Callable[[Event], None], record: Record, mask: Callable[[str], str] = str
+    ) -> None:
+        """`mask` takes secrets out of what is told while a call runs."""
         self._emit = emit
+        self._mask = mask
         self._record = record
         self._details: dict[str, CallDetail] = {}
         self._by_hand: set[str] = set()
@@ -162,7 +167,7 @@ class Ledger:
         """A function a running tool reports its progress to."""
         call_id = card.id
         return lambda progress, total, message: self._emit(
-            CallProgress(call_id, progress, total, message[:MAX_SUMMARY])
+            CallProgress(call_id, progress, total, head(message, MAX_SUMMARY, self._mask))
         )
 
     def finish(self, card: Card, outcome: Outcome) -> None:

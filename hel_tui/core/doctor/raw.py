@@ -18,11 +18,15 @@ from hel_tui.core.guard import Guard
 from hel_tui.core.mcp.framing import LineSplitter, TooLong
 from hel_tui.core.mcp.messages import Answer, Ask, Noise, parse_line
 from hel_tui.core.mcp.process import EXIT_FOLLOWS, ServerProcess, spawn
+from hel_tui.core.store.redact import head
 from hel_tui.core.vocabulary import Json
 
 STATELESS = "2026-07-28"
 HANDSHAKE = "2025-11-25"
 MOST_NOISE = 20
+MOST_WORDS = 5
+"""Last lines of stderr that are kept."""
+LONGEST_LINE = 64 * 1024
 
 
 class NoAnswer(Exception):
@@ -100,7 +104,7 @@ class RawServer:
                 case Noise(text):
                     self.noises += 1
                     if len(self.noise) < MOST_NOISE:
-                        self.noise.append(self._mask(text.strip()[:300]))
+                        self.noise.append(head(text.strip(), 300, self._mask))
                 case _:
                     pass
 
@@ -115,11 +119,19 @@ class RawServer:
 
     async def _drain(self) -> None:
         assert self.process is not None
+        rest = b""  # of a line: a secret may come in two pieces
         while data := await self.process.stderr.read():
             self.stderr_bytes += len(data)
-            lines = data.decode("utf-8", "replace").split("\n")
-            self.stderr_lines += len(lines) - 1
-            self.last_words = [*self.last_words, *(self._mask(one) for one in lines if one.strip())][-5:]
+            self.stderr_lines += data.count(b"\n")
+            *lines, rest = (rest + data).split(b"\n")
+            if len(rest) > LONGEST_LINE:
+                lines, rest = [*lines, rest], b""
+            self._said(lines)
+        self._said([rest])
+
+    def _said(self, lines: list[bytes]) -> None:
+        words = [self._mask(one.decode("utf-8", "replace")) for one in lines[-MOST_WORDS:] if one.strip()]
+        self.last_words = [*self.last_words, *words][-MOST_WORDS:]
 
     # --------------------------------------------------------------- out
 
@@ -174,7 +186,7 @@ class RawServer:
             raise NoAnswer(f"it {how} before it answered {method}")
         answer = future.result()
         if answer.error is not None:
-            raise Refused(answer.error["code"], str(answer.error["message"])[:300])
+            raise Refused(answer.error["code"], head(str(answer.error["message"]), 300, self._mask))
         return answer.result if isinstance(answer.result, dict) else {}
 
     def _stamped(self, params: Json) -> Json:

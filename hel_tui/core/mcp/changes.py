@@ -14,6 +14,7 @@ from hel_tui.core.mcp.client import MCPError, Session
 from hel_tui.core.mcp.faults import CallFault
 from hel_tui.core.mcp.handshake import Hello
 from hel_tui.core.mcp.link import LinkFault
+from hel_tui.core.store.redact import head
 from hel_tui.core.vocabulary import Json
 
 REFRESH_FIRST = 0.3
@@ -31,9 +32,15 @@ LISTEN_STABLE = 30.0
 class Changes:
     """Reads one list again whenever it was marked: one reading runs, one waits."""
 
-    def __init__(self, read: Callable[[], Awaitable[object]], on_failed: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        read: Callable[[], Awaitable[object]],
+        on_failed: Callable[[str], None],
+        mask: Callable[[str], str] = str,
+    ) -> None:
         self._read = read
         self._on_failed = on_failed
+        self._mask = mask
         self._stale = asyncio.Event()
 
     def mark(self) -> None:
@@ -54,7 +61,7 @@ class Changes:
             except CallFault:
                 return  # the connection is over
             except MCPError as error:
-                self._on_failed(f"{error.message:.300} ({error.code})")
+                self._on_failed(f"{head(error.message, 300, self._mask)} ({error.code})")
             except TimeoutError:
                 self._on_failed("no answer in time")
             last = time.monotonic()

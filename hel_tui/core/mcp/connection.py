@@ -27,10 +27,13 @@ from hel_tui.core.mcp.requesting import Requests, no_progress
 from hel_tui.core.mcp.serving import Serving
 from hel_tui.core.mcp.wire import Wire, WireHooks
 from hel_tui.core.protocol import LogLevel
+from hel_tui.core.store.redact import head
 from hel_tui.core.vocabulary import Json, ProgressFn
 
 COMPLETION_TIMEOUT = 5.0
 PING_TIMEOUT = 10.0
+QUOTED = 300
+"""Characters of an error of the server in a sentence."""
 
 
 @dataclass(slots=True)
@@ -89,7 +92,7 @@ class Connection:
         self._hello: Hello | None = None
         self.log_level = ""
         """What the server was asked last to log."""
-        self._lists = Lists(entry, hooks, lambda: self.is_lost, refreshes=refreshes)
+        self._lists = Lists(entry, hooks, lambda: self.is_lost, mask=serving.mask, refreshes=refreshes)
         self._notes.on_change = self._lists.on_change
         self._listening: Listening | None = None
         self._pulse = Pulse(
@@ -207,8 +210,12 @@ class Connection:
                 and fault.status not in (408, 429),
             )
         if not self.is_lost:
-            return ServerFault(stage, f"it refused {method}: {error.message:.300} ({error.code})")
+            return ServerFault(stage, f"it refused {method}: {self._quoted(error)}")
         return ServerFault(stage, f"{await self._link.how_it_ended()} before it answered {method}")
+
+    def _quoted(self, error: MCPError) -> str:
+        """What an error of the server says, cut once secrets are out."""
+        return f"{head(error.message, QUOTED, self._serving.mask)} ({error.code})"
 
     # --------------------------------------------------------------------- lists
 

@@ -6,7 +6,7 @@ Not here: sending them (http.sending), the messages they carry (trace).
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import urlsplit
@@ -15,7 +15,7 @@ from hel_tui.core.mcp.causes import EXCHANGE, SENDING
 from hel_tui.core.mcp.messages import parse_line
 from hel_tui.core.mcp.trace import Trace
 from hel_tui.core.protocol import HttpExchange
-from hel_tui.core.store.redact import MARK
+from hel_tui.core.store.redact import MARK, head
 
 LONGEST_VALUE = 2000
 MOST_HEADERS = 100
@@ -35,16 +35,21 @@ class Exchanges:
     _began: dict[int, float] = field(default_factory=dict)
     _sessions: set[int] = field(default_factory=set)
 
+    @property
+    def mask(self) -> Callable[[str], str]:
+        """Takes secrets out of what is shown."""
+        return self.trace.store.mask
+
     def begin(self, method: str, url: str, headers: Headers, body: bytes | None) -> int:
         """A request is about to be sent; the number of its frame."""
-        store, mask = self.trace.store, self.trace.store.mask
+        store, mask = self.trace.store, self.mask
         parts = urlsplit(url)
         number = store.add(
             "out",
             "http",
             b"",
             method=method,
-            summary=mask(f"{parts.path or '/'}{'?' + parts.query if parts.query else ''}"[:200]),
+            summary=head(f"{parts.path or '/'}{'?' + parts.query if parts.query else ''}", 200, mask),
             life=self.trace.life,
             size=len(body or b""),
         )
@@ -73,7 +78,7 @@ class Exchanges:
 
     def failed(self, number: int, reason: str) -> None:
         """It got no answer."""
-        self._over(number, reason=self.trace.store.mask(reason))
+        self._over(number, reason=self.mask(reason))
 
     def took(self, line: bytes) -> None:
         """A message that the link keeps to itself."""
@@ -88,7 +93,7 @@ class Exchanges:
     def shown(self, headers: Headers) -> tuple[tuple[str, str], ...]:
         """Headers without credentials."""
         return tuple(
-            (name[:200], self._value(name, value[:LONGEST_VALUE]))
+            (head(name, 200, self.mask), self._value(name, value))
             for name, value in list(headers)[:MOST_HEADERS]
         )
 
@@ -98,4 +103,4 @@ class Exchanges:
         if name.lower() not in _TELLING:
             for secret in sorted(header_secrets([(name, value)]), key=len):
                 value = value.replace(secret, MARK)
-        return self.trace.store.mask(value)
+        return head(value, LONGEST_VALUE, self.mask)

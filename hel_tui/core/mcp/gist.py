@@ -1,16 +1,22 @@
 """What matters of a message, in a few words: for a row of the trace.
 
-Pure functions over foreign data: nothing here trusts a type, and nothing raises. Not here: which message
-answers which (trace).
+Pure functions over foreign data: nothing here trusts a type, and nothing raises. Secrets are taken out before
+anything is cut. Not here: which message answers which (trace).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+from hel_tui.core.store.redact import MARGIN, MIN_SECRET, head
 from hel_tui.foreign import is_clean
 
+Mask = Callable[[str], str]
+
 LENGTH = 200
+_REACH = 2 * LENGTH + MARGIN
+"""Characters of a text that are looked at: no cut before secrets are out may come nearer to what is shown."""
 
 _LISTS = {
     "tools/list": "tools",
@@ -21,8 +27,8 @@ _LISTS = {
 }
 
 
-def of_params(method: str, params: Any) -> str:
-    """What matters of a request or a notification."""
+def of_params(method: str, params: Any, mask: Mask = str) -> str:
+    """What matters of a request or a notification; `mask` takes secrets out."""
     if not isinstance(params, dict):
         return ""
     get = params.get
@@ -56,10 +62,10 @@ def of_params(method: str, params: Any) -> str:
             said = f"at most {_text(get('maxTokens'))} tokens"
         case _:
             said = ""
-    return _line(said)
+    return _line(said, mask)
 
 
-def of_result(method: str, result: Any) -> str:
+def of_result(method: str, result: Any, mask: Mask = str) -> str:
     """What matters of the answer to a request of `method`."""
     if not isinstance(result, dict):
         return ""
@@ -80,14 +86,14 @@ def of_result(method: str, result: Any) -> str:
             said = _text(result.get("action"))
         case _:
             said = ""
-    return _line(said)
+    return _line(said, mask)
 
 
-def of_error(error: Any) -> str:
+def of_error(error: Any, mask: Mask = str) -> str:
     """What matters of an error."""
     if not isinstance(error, dict):
-        return _line(_text(error))
-    return _line(f"{_text(error.get('code'))} {_text(error.get('message'))}")
+        return _line(_text(error), mask)
+    return _line(f"{_text(error.get('code'))} {_text(error.get('message'))}", mask)
 
 
 def _content(result: dict[str, Any]) -> str:
@@ -109,14 +115,21 @@ def _name(info: Any) -> str:
 def _text(value: Any) -> str:
     """A value that is short as it is; of anything nested only that it is there."""
     if isinstance(value, str):
-        return value[: 2 * LENGTH]
+        return value[:_REACH]
     if isinstance(value, int | float):
         return str(value) if not isinstance(value, int) or abs(value) < 10**20 else "…"
     return "{…}" if isinstance(value, dict) else "[…]" if isinstance(value, list) else ""
 
 
-def _line(text: str) -> str:
+def _line(text: str, mask: Mask) -> str:
+    if len(text) >= MIN_SECRET:
+        text = head(text, 2 * LENGTH, mask)
     if len(text) <= LENGTH and is_clean(text) and "  " not in text:
         return text.strip()
-    line = " ".join(text[: 2 * LENGTH].split())
+    line = " ".join(text.split())
     return line if len(line) <= LENGTH else line[: LENGTH - 1] + "…"
+
+
+def of_noise(text: str, mask: Mask = str) -> str:
+    """How a line begins that is no protocol."""
+    return _line(text, mask)

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from hel_tui.core.mcp.levels import Guesser
 from hel_tui.core.mcp.logs import LINE_LENGTH, LogStore, Stream
+from hel_tui.core.store.redact import MARGIN
 
 LINES_A_SECOND = 20_000
 """More than these in one second are counted, not kept."""
@@ -44,10 +45,12 @@ class LogIntake:
         self._clock = clock
         self._guesser = Guesser()
         self._rest = b""
+        self._is_within = False
+        """What waits begins with the end of what was taken of a long line: a secret may lie across."""
         self._window = 0.0
         self._taken = 0
         self._skipped = 0
-        self._newest = b""
+        self._newest, self._newest_within = b"", False
         """The last chunk of a flood: its final lines are the ones that explain a crash."""
 
     @property
@@ -61,8 +64,13 @@ class LogIntake:
         complete, newline, self._rest = data.rpartition(b"\n")
         if len(self._rest) > LINE_LENGTH and b"\r" in self._rest:  # a line that rewrites itself
             self._rest = b"\r".join(self._rest.rsplit(b"\r", 3)[-3:])
+            self._is_within = self._is_within and bool(newline)
+        within = self._is_within
         if len(self._rest) > 16 * LINE_LENGTH:
-            complete, newline, self._rest = data, b"\n", b""
+            complete, newline, self._rest = data, b"\n", data[-MARGIN:]
+            self._is_within = True
+        elif newline:
+            self._is_within = False
         if not newline:
             return
         count = complete.count(b"\n") + 1
@@ -72,43 +80,48 @@ class LogIntake:
             self._window, self._taken = now, 0
         if self._skipped or self._taken + count > LINES_A_SECOND:
             self._skipped += count
-            self._newest = complete
+            self._newest, self._newest_within = complete, within
             return
         self._taken += count
-        self._append(complete)
+        self._append(complete, within)
 
     def flush(self) -> None:
         """Show what waits: called after a moment without data, and at the end."""
         self._end_flood()
-        if self._rest:
-            self._store.append(self._texts(self._rest), self._stream, unfinished=True)
+        if self._rest and (texts := self._texts(self._rest, self._is_within)) != [""]:
+            self._store.append(texts, self._stream, unfinished=True)
 
     def close(self) -> None:
         """The stream ended: its last line is complete as it is."""
         self.flush()
         if self._rest and self._mirror is not None:
-            self._mirror.write(self._texts(self._rest))
-        self._rest = b""
+            self._mirror.write(self._texts(self._rest, self._is_within))
+        self._rest, self._is_within = b"", False
         self._store.finish()
 
     def _end_flood(self) -> None:
         if not self._skipped:
             return
-        kept = self._newest.split(b"\n")[-TAIL:]
+        lines = self._newest.split(b"\n")
+        kept = lines[-TAIL:]
+        within = self._newest_within and len(kept) == len(lines)
         lost = self._skipped - len(kept)
         self._skipped, self._newest = 0, b""
         if lost > 0:
             self._store.append([f"… {lost:,} lines skipped"], "hel")
-        self._append(b"\n".join(kept))
+        self._append(b"\n".join(kept), within)
 
-    def _append(self, data: bytes) -> None:
-        texts = self._texts(data)
+    def _append(self, data: bytes, within: bool) -> None:
+        texts = self._texts(data, within)
         self._store.append(texts, self._stream, levels=[self._guesser.level(text) for text in texts])
         if self._mirror is not None:
             self._mirror.write(texts)
 
-    def _texts(self, data: bytes) -> list[str]:
+    def _texts(self, data: bytes, within: bool) -> list[str]:
         text = self._mask(data.decode("utf-8", "replace"))
+        if within:
+            first, newline, rest = text.partition("\n")
+            text = first[MARGIN:] + newline + rest
         lines = text.split("\n")
         return [_last_state(line) for line in lines] if "\r" in text else lines
 

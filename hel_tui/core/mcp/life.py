@@ -26,12 +26,14 @@ from hel_tui.core.mcp.leftovers import RunRecord
 from hel_tui.core.mcp.limits import Limits
 from hel_tui.core.mcp.logins import Logins
 from hel_tui.core.mcp.logs import LogStore
+from hel_tui.core.mcp.messages import NOISE_LENGTH
 from hel_tui.core.mcp.process import GRACE
 from hel_tui.core.mcp.switches import Switches
 from hel_tui.core.mcp.trace import Trace
 from hel_tui.core.mcp.verdicts import Verdicts
 from hel_tui.core.protocol import ServerFailure
 from hel_tui.core.store.places import find_places
+from hel_tui.core.store.redact import head
 from hel_tui.core.store.secrets import kept_value
 from hel_tui.core.threads import in_thread
 
@@ -215,7 +217,7 @@ class Life(ABC):
 
     def _take_noise(self, text: str) -> None:
         if len(self.noise) < NOISE_KEPT:
-            self.noise.append(self.ground.mask(text))
+            self.noise.append(head(text, NOISE_LENGTH, self.ground.mask))
             self.log.append([self.noise[-1]], "stdout")
         self.hooks.on_noise(text)
 

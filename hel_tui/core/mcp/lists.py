@@ -52,17 +52,23 @@ class Lists:
     """The lists of one connection. Each reading replaces the one before as a whole, or not at all."""
 
     def __init__(
-        self, entry: ServerEntry, hooks: ListHooks, is_lost: Callable[[], bool], *, refreshes: bool
+        self,
+        entry: ServerEntry,
+        hooks: ListHooks,
+        is_lost: Callable[[], bool],
+        *,
+        mask: Callable[[str], str],
+        refreshes: bool,
     ) -> None:
-        """`refreshes`: a tool list that changed is read again."""
+        """`mask` takes secrets out of errors; `refreshes`: a tool list that changed is read again."""
         self._entry = entry
         self._hooks = hooks
         self._is_lost = is_lost
         self._session: Session | None = None
         self._hello: Hello | None = None
-        self._tools = Changes(self._tools_again, self._tools_failed)
-        self._resources = Changes(self._resources_again, self._offer_failed)
-        self._prompts = Changes(self._prompts_again, self._offer_failed)
+        self._tools = Changes(self._tools_again, self._tools_failed, mask)
+        self._resources = Changes(self._resources_again, self._offer_failed, mask)
+        self._prompts = Changes(self._prompts_again, self._offer_failed, mask)
         self._has_resources = False
         """The resource lists were read once: from then on they are kept current."""
         self._refreshes = refreshes

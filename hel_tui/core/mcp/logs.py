@@ -16,6 +16,7 @@ from hel_tui.core.mcp.levels import LEVELS
 from hel_tui.core.mcp.logchunks import CHARACTERS, SIZE, Lines, pack, unpack
 from hel_tui.core.mcp.looking import Wanted
 from hel_tui.core.protocol import LogLevel, LogLine, LogQuery
+from hel_tui.core.store.redact import head
 
 MAX_LINES = 1_000_000
 MAX_BYTES = 64 * 1024 * 1024
@@ -214,11 +215,11 @@ class LogStore:
 
     def remark(self, text: str) -> None:
         """Add a line of hel's own, or several."""
-        self.append(self._mask(text[: 2 * LINE_LENGTH]).split("\n"), "hel")
+        self.append(head(text, 2 * LINE_LENGTH, self._mask).split("\n"), "hel")
 
     def started(self, what: str) -> None:
         """A life of the server begins: a rule, such as `started, pid 4711: python server.py`."""
-        self.append([self._mask(what[:LINE_LENGTH]).replace("\n", " ")], "start")
+        self.append([head(what, LINE_LENGTH, self._mask).replace("\n", " ")], "start")
 
     def _extend(self, now: float, kind: int, levels: list[int], server: str, texts: list[str]) -> None:
         number = self._numbers.get(server)

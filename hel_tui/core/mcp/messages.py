@@ -13,6 +13,7 @@ from typing import Any
 
 from hel_tui.core.mcp.framing import TooLong
 from hel_tui.core.mcp.large import LARGE, JsonText, read_large
+from hel_tui.core.store.redact import MARGIN
 from hel_tui.core.vocabulary import Json
 from hel_tui.foreign import whole_characters
 
@@ -28,7 +29,12 @@ METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
 MOST_DIGITS = 4000
 
-_NOISE_LENGTH = 2000
+NOISE_LENGTH = 2000
+"""Characters of a line that is no protocol which are worth showing."""
+_KEPT = NOISE_LENGTH + MARGIN
+"""Of such a line: whoever shows it cuts it, once secrets are out."""
+_LOOKED_AT = 2000
+"""Characters at the ends of a broken line in which its id is looked for."""
 _HEAD_ID = re.compile(r'\A\s*\{[^{}\[\]]*?"id"\s*:\s*("?)(\d{1,18})\1')
 _TAIL_ID = re.compile(r'"id"\s*:\s*("?)(\d{1,18})\1\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}?\s*\Z')
 
@@ -139,12 +145,12 @@ def _messages(value: Any, text: str) -> list[Parsed]:
     if isinstance(value, list) and value:
         return [message for item in value for message in _messages_of_item(item)]
     message = _message(value)
-    return [message if message is not None else Noise(text[:_NOISE_LENGTH])]
+    return [message if message is not None else Noise(text[:_KEPT])]
 
 
 def _messages_of_item(item: Any) -> list[Parsed]:
     message = _message(item)
-    return [message if message is not None else Noise(repr(item)[:_NOISE_LENGTH])]
+    return [message if message is not None else Noise(repr(item)[:_KEPT])]
 
 
 def _message(value: Any) -> Parsed | None:
@@ -202,11 +208,11 @@ def _rescue(text: str) -> list[Parsed]:
         except (ValueError, RecursionError):
             pass
         else:
-            return [Noise(text[: min(start, _NOISE_LENGTH)]), *_messages(clean_surrogates(value), text)]
-    noise = Noise(text[:_NOISE_LENGTH])
-    if '"jsonrpc"' not in text[:_NOISE_LENGTH] and '"jsonrpc"' not in text[-_NOISE_LENGTH:]:
+            return [Noise(text[: min(start, _KEPT)]), *_messages(clean_surrogates(value), text)]
+    noise = Noise(text[:_KEPT])
+    if '"jsonrpc"' not in text[:_LOOKED_AT] and '"jsonrpc"' not in text[-_LOOKED_AT:]:
         return [noise]
-    identity = _find_id(text[:_NOISE_LENGTH], text[-_NOISE_LENGTH:])
+    identity = _find_id(text[:_LOOKED_AT], text[-_LOOKED_AT:])
     if identity is None:
         return [noise]
     return [noise, _unreadable(identity, "it is not valid JSON")]
@@ -216,7 +222,7 @@ def _too_long(line: TooLong) -> list[Parsed]:
     head = line.head.decode("utf-8", "replace")
     identity = _find_id(head, line.tail.decode("utf-8", "replace"))
     size = f"a line of {line.size:,} bytes is over the limit"
-    return [Noise(f"{head[:200]}… ({size})"), _unreadable(identity, size)]
+    return [Noise(f"{size}: {head[:_KEPT]}"), _unreadable(identity, size)]
 
 
 def _find_id(head: str, tail: str) -> int | None:

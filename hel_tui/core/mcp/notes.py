@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from hel_tui.core.mcp.limits import Rate
+from hel_tui.core.store.redact import MARGIN
 from hel_tui.core.vocabulary import Json
 
 LOGS_A_SECOND = 2000
@@ -19,7 +20,10 @@ UPDATES_A_SECOND = 50
 TOLD_EVERY = 0.5
 """Seconds between two words about what was dropped."""
 NAMES_KEPT = 100
-MOST_TEXT = 16_384
+MOST_TEXT = 16_384 + MARGIN
+"""Characters of a logging message: more than are shown of it, once secrets are out."""
+MOST_NAME = 100
+"""Longer names are not told: they are none."""
 """Characters of a log message that are looked at."""
 
 
@@ -62,11 +66,13 @@ class Notes:
             self.on_change[method]()
         elif method not in _SILENT and method not in self._unknown and len(self._unknown) < NAMES_KEPT:
             self._unknown.add(method)
-            self._on_stray(f"notifications named {method!r:.100} are ignored")
+            if len(method) > MOST_NAME:
+                method = "…"
+            self._on_stray(f"notifications named {method!r} are ignored")
 
     def _log(self, params: Json) -> None:
         level, logger, data = (params.get(key) for key in ("level", "logger", "data"))
-        origin = f"{logger[:100]}: " if isinstance(logger, str) and logger else ""
+        origin = f"{logger}: " if isinstance(logger, str) and 0 < len(logger) <= MOST_NAME else ""
         self._on_log(str(level or "info")[:20], f"{origin}{_plain(data)}")
 
     def _drop(self) -> None:

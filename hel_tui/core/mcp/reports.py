@@ -30,12 +30,15 @@ from hel_tui.core.protocol import (
     ServerFailure,
     Severity,
 )
+from hel_tui.core.store.redact import head
 
 if TYPE_CHECKING:
     from hel_tui.core.mcp.handshake import Hello
     from hel_tui.core.mcp.offers import Prompts, Resources
 
 CHANGED = "its tools changed; a restart reads them"
+NOISE_TOLD = 200
+"""Characters of a line that is no protocol in a notice."""
 SENTENCE = 200
 """Characters of a failure's sentence in an event."""
 STDERR_TOLD = 20
@@ -179,7 +182,7 @@ class Reports:
 
     def logged(self, level: str, text: str) -> None:
         """A logging message."""
-        texts = self._mask(text[: 2 * LINE_LENGTH]).split("\n")
+        texts = head(text, 2 * LINE_LENGTH, self._mask).split("\n")
         self._log.append(texts, "message", levels=[known_level(level)] * len(texts))
 
     def dropped(self, count: int) -> None:
@@ -194,7 +197,7 @@ class Reports:
         if self._status.noise == 1:
             is_local = self._status.entry.transport == "stdio"
             what = "Prints on stdout, which is for the protocol" if is_local else "Sends what is no protocol"
-            self.notice("warning", f"{what}: {text.strip()[:200]}")
+            self.notice("warning", f"{what}: {head(text.strip(), NOISE_TOLD, self._mask)}")
         self._status.counted()
 
     def latency(self, seconds: float) -> None:

@@ -16,14 +16,20 @@ from typing import Any
 from hel_tui.core.mcp.causes import EXCHANGE
 from hel_tui.core.mcp.figures import Figures
 from hel_tui.core.mcp.frames import FrameStore
-from hel_tui.core.mcp.gist import of_error, of_params, of_result
+from hel_tui.core.mcp.gist import of_error, of_noise, of_params, of_result
 from hel_tui.core.mcp.messages import Answer, Ask, Noise, Note, Parsed, coerce_id
 from hel_tui.core.protocol import Direction
+from hel_tui.core.store.redact import head
 
 MOST_OPEN = 4096
 """Requests whose answer is waited for; of older ones the answer finds no pair."""
 MOST_TOKENS = 4096
+NAME_LENGTH = 200
 ID_LENGTH = 300
+_PLAIN = frozenset(
+    ("tools/call", "ping", "notifications/progress", "notifications/message", "notifications/cancelled")
+)
+"""What comes most: nothing to look for in it."""
 
 Id = int | str
 
@@ -106,12 +112,11 @@ class Trace:
                 case Note(method, params):
                     self._note("in", method, params, body, exchange)
                 case Noise(text):
-                    said = " ".join(text[:400].split())[:200]
                     self.store.add(
                         "in",
                         "noise",
                         body,
-                        summary=said,
+                        summary=of_noise(text, self.store.mask),
                         life=self.life,
                         failed=True,
                         exchange=exchange,
@@ -129,22 +134,22 @@ class Trace:
     def _request(
         self, direction: Direction, identity: Id, method: str, params: Any, body: bytes, exchange: int
     ) -> int:
-        key = coerce_id(identity)
+        key, named = coerce_id(identity), self._name(method)
         tool = call = ""
         if direction == "in":
             call = self._about()
         elif isinstance(params, dict):
             if method == "tools/call" and isinstance(name := params.get("name"), str):
-                tool = name
+                tool = self._name(name)
             call = self._call_of(params)
         number = self.store.add(
             direction,
             "request",
             body,
-            method=method[:200],
-            id=_id_text(identity),
+            method=named,
+            id=self._id(identity),
             tool=tool,
-            summary=of_params(method, params),
+            summary=of_params(method, params, self.store.mask),
             call=call,
             life=self.life,
             exchange=exchange,
@@ -152,7 +157,7 @@ class Trace:
         if len(self._open) >= MOST_OPEN:
             self._open.popitem(last=False)
         since = time.monotonic() - (self.waited() if direction == "out" else 0.0)
-        self._open[direction, key] = _Open(number, method[:200], tool, call, since)
+        self._open[direction, key] = _Open(number, named, tool, call, since)
         return number
 
     def _answer(
@@ -171,6 +176,7 @@ class Trace:
         else:
             request = self._open.pop((asker, coerce_id(identity)), None)
         latency, method, tool, call = 0.0, "", "", ""
+        mask = self.store.mask
         if request is not None:
             method, tool, call = request.method, request.tool, request.call
             waited = self.waited() if asker == "out" else 0.0
@@ -183,9 +189,9 @@ class Trace:
             "result" if error is None else "error",
             body,
             method=method,
-            id="" if identity is None else _id_text(identity),
+            id="" if identity is None else self._id(identity),
             tool=tool,
-            summary=of_result(method, result) if error is None else of_error(error),
+            summary=of_result(method, result, mask) if error is None else of_error(error, mask),
             call=call,
             life=self.life,
             failed=is_bad,
@@ -208,12 +214,21 @@ class Trace:
             direction,
             "notification",
             body,
-            method=method[:200],
-            summary=of_params(method, params),
+            method=self._name(method),
+            summary=of_params(method, params, self.store.mask),
             call=call,
             life=self.life,
             exchange=exchange,
         )
+
+    def _name(self, text: str) -> str:
+        """The name of a method or a tool, which is foreign text as any other."""
+        return text if text in _PLAIN else head(text, NAME_LENGTH, self.store.mask)
+
+    def _id(self, identity: Id) -> str:
+        if isinstance(identity, int):
+            return str(identity)[:ID_LENGTH]
+        return json.dumps(head(identity, NAME_LENGTH, self.store.mask), ensure_ascii=False)[:ID_LENGTH]
 
     def _call_of(self, params: dict[str, Any]) -> str:
         meta = params.get("_meta")
@@ -223,11 +238,6 @@ class Trace:
 
 def _is_id(params: dict[str, Any]) -> bool:
     return isinstance(params.get("progressToken"), int | str)
-
-
-def _id_text(identity: Id) -> str:
-    text = str(identity) if isinstance(identity, int) else json.dumps(identity[:200], ensure_ascii=False)
-    return text[:ID_LENGTH]
 
 
 def _again(message: Parsed) -> bytes:

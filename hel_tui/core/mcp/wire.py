@@ -43,6 +43,7 @@ from hel_tui.core.mcp.messages import (
     parse_line,
 )
 from hel_tui.core.mcp.trace import Trace
+from hel_tui.core.store.redact import head
 from hel_tui.core.threads import in_thread
 from hel_tui.core.vocabulary import Json, ProgressFn
 
@@ -192,7 +193,7 @@ class Wire:
             key = next(iter(self._pending))
         sent = self._pending.pop(key, None) if key is not None else None
         if key is None or sent is None:
-            which = "without an id" if answer.id is None else f"with the unknown id {answer.id!r:.60}"
+            which = "without an id" if answer.id is None else f"with the unknown id {self._shown(answer.id)}"
             self.hooks.on_stray(f"an answer {which} was dropped ({len(self._pending)} waiting)")
             return
         self.hooks.on_latency(time.monotonic() - self.waited - sent)
@@ -206,6 +207,10 @@ class Wire:
             reply = JSONRPCError(jsonrpc="2.0", id=key, error=error)
         await self._pass_on(reply)
 
+    def _shown(self, name: Id) -> str:
+        """What a server calls something, in a remark."""
+        return head(repr(name), 60, self.hooks.trace.store.mask)
+
     def _take_ask(self, ask: Ask) -> None:
         if ask.method == "ping":
             self._reply(JSONRPCResponse(jsonrpc="2.0", id=ask.id, result={}))
@@ -216,7 +221,7 @@ class Wire:
         elif len(self._asked) >= MOST_ASKS:
             self._refuse(ask.id, INTERNAL_ERROR, "too many requests at a time")
         elif ask.id in self._asked:
-            self.hooks.on_stray(f"a second request with the id {ask.id!r:.60} was dropped")
+            self.hooks.on_stray(f"a second request with the id {self._shown(ask.id)} was dropped")
         else:
             task = asyncio.create_task(self._serve(serve, ask), name=f"mcp-serve-{ask.method:.60}")
             self._asked[ask.id] = task
@@ -228,7 +233,7 @@ class Wire:
         except AskRefused as refusal:
             self._refuse(ask.id, refusal.code, refusal.message)
         except Exception as error:
-            self.hooks.on_stray(f"hel failed at {ask.method:.60} ({type(error).__name__}: {error})")
+            self.hooks.on_stray(f"hel failed at {self._shown(ask.method)} ({type(error).__name__}: {error})")
             self._refuse(ask.id, INTERNAL_ERROR, "hel failed at it")
         else:
             self._reply(JSONRPCResponse(jsonrpc="2.0", id=ask.id, result=result))

@@ -154,7 +154,7 @@ def assemble(
         searcher=host.searcher if with_servers else None,
         is_large=lambda inventory: is_large(inventory, settings.current.settings.inventory_budget),
     )
-    ledger = Ledger(emit, record)
+    ledger = Ledger(emit, record, redactor)
     writes = Writes()
     tools = Tools(host=host, pins=policy.pins, writes=writes, emit=emit, spawn=spawn)
     offer = Offer(registry, emit, record)

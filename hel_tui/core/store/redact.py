@@ -9,13 +9,15 @@ import json
 import re
 import shlex
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
 MARK = "‹redacted›"
 MIN_SECRET = 6
 """Shorter values are not looked for: they would blank out ordinary text."""
+MARGIN = 4096
+"""Characters behind a cut that are looked at before: a secret may lie across it."""
 _LONGEST_WORD = 16
 
 _VARIABLE = re.compile(r"(?:\$\{[^{}]*\}|\$[A-Za-z_]\w*)")
@@ -141,6 +143,16 @@ def _keep(found: re.Match[str]) -> str:
 
 
 _SHAPES_ONLY = Redactor()
+
+
+def head(text: str, length: int, mask: Callable[[str], str]) -> str:
+    """Return how `text` begins, at most `length` characters, with secrets taken out by `mask`.
+
+    A secret across the cut shows nothing of itself either, unless it is longer than `MARGIN`.
+    """
+    if len(text) < length + MARGIN:
+        return mask(text)[:length]
+    return mask(text[: length + MARGIN])[:-MARGIN][:length]
 
 
 def redact_shapes(text: str) -> str:

@@ -11,7 +11,7 @@ import re
 import socket
 import ssl
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from email.utils import parsedate_to_datetime
 from html.parser import HTMLParser
@@ -21,6 +21,7 @@ from typing import Any
 from hel_tui.core.addresses import host_of
 from hel_tui.core.mcp.http.target import CONNECT, Target
 from hel_tui.core.mcp.link import LinkFault
+from hel_tui.core.store.redact import head
 from hel_tui.foreign import plain_line
 
 MOST_TOLD = 300
@@ -131,22 +132,26 @@ def _cause(error: BaseException) -> str:
 # ------------------------------------------------------------------------ statuses
 
 
-def status_fault(status: int, headers: Mapping[str, str], body: bytes) -> LinkFault:
+def status_fault(
+    status: int, headers: Mapping[str, str], body: bytes, mask: Callable[[str], str]
+) -> LinkFault:
     """The fault in an answer whose status is none of success and not about credentials."""
     wait = retry_after(headers.get("retry-after"), time.time())
     sentence = f"it answered {named(status)}"
     if status == 429 or (wait and status == 503):
         sentence += f" and wants to be left alone for {wait:.0f} s" if wait else ": too many requests"
-    return LinkFault("refused", sentence, told_by(body, headers.get("content-type", "")), status, wait)
+    return LinkFault("refused", sentence, told_by(body, headers.get("content-type", ""), mask), status, wait)
 
 
-def login_fault(status: int, headers: Mapping[str, str], body: bytes, *, gave: bool) -> LinkFault:
+def login_fault(
+    status: int, headers: Mapping[str, str], body: bytes, mask: Callable[[str], str], *, gave: bool
+) -> LinkFault:
     """The fault in a 401 or 403. `gave`: credentials were sent along."""
     if status == 401:
         sentence = "it did not accept the credentials it was given" if gave else "it wants a login"
     else:
         sentence = "it refuses access" + (" with the credentials it was given" if gave else "")
-    told = told_by(body, headers.get("content-type", ""))
+    told = told_by(body, headers.get("content-type", ""), mask)
     return LinkFault("login", f"{sentence} ({named(status)})", told, status)
 
 
@@ -180,19 +185,19 @@ def media_type(headers: Mapping[str, str]) -> str:
 # -------------------------------------------------------------------- what was said
 
 
-def told_by(body: bytes, content_type: str) -> str:
-    """What a body says, on one line: the message in JSON, the title or text of a page."""
+def told_by(body: bytes, content_type: str, mask: Callable[[str], str] = str) -> str:
+    """What a body says, on one line: the message in JSON, the title or text of a page; secrets taken out."""
     text = body[:_PAGE].decode("utf-8", "replace").strip()
     if text.startswith(("{", "[", '"')):
         with suppress(ValueError, RecursionError):
             value = json.loads(text)
-            return plain_line(_message(value) or text)[:MOST_TOLD] if value else ""
+            return head(plain_line(_message(value) or text), MOST_TOLD, mask) if value else ""
     if "html" in content_type.lower() or text[:200].lower().startswith(("<!doctype html", "<html")):
         page = _Page()
         with suppress(AssertionError, ValueError):  # older parsers give up at broken declarations
             page.feed(text)
         text = page.title.strip() or page.text
-    return plain_line(text)[:MOST_TOLD]
+    return head(plain_line(text), MOST_TOLD, mask)
 
 
 class _Page(HTMLParser):

@@ -24,6 +24,7 @@ from hel_tui.core.mcp.http.session import EVENT_STREAM, JSON, STREAM_HEADERS, VE
 from hel_tui.core.mcp.http.target import Target
 from hel_tui.core.mcp.link import Intake, LinkFault
 from hel_tui.core.sse import EventStream, EventTooLarge
+from hel_tui.core.store.redact import head
 
 ENDPOINT_LIMIT = 10.0
 """Seconds the server has to say where messages go."""
@@ -143,7 +144,9 @@ class SseLink:
         except ValueError:
             pass
         sentence = "it wants messages sent to another place than its own, which hel does not do"
-        raise LinkFailure(LinkFault("refused", sentence, named_by_server[:300]))
+        raise LinkFailure(
+            LinkFault("refused", sentence, head(named_by_server, 300, self._sender.hooks.exchanges.mask))
+        )
 
     # -------------------------------------------------------------------- sending
 
@@ -221,5 +224,7 @@ async def _no_stream(answered: Answered) -> LinkFault:
 async def _refusal(answered: Answered, page: bytes | None = None) -> LinkFault:
     page = await answered.page() if page is None else page
     if answered.status in (401, 403):
-        return login_fault(answered.status, answered.headers, page, gave=answered.gave_credentials)
-    return status_fault(answered.status, answered.headers, page)
+        return login_fault(
+            answered.status, answered.headers, page, answered.mask, gave=answered.gave_credentials
+        )
+    return status_fault(answered.status, answered.headers, page, answered.mask)

@@ -34,6 +34,7 @@ from hel_tui.core.mcp.http.session import (
 )
 from hel_tui.core.mcp.link import Intake, LinkFault
 from hel_tui.core.mcp.messages import Id
+from hel_tui.core.store.redact import head
 
 TRIES = 3
 """How often a safe request is sent in all."""
@@ -209,7 +210,8 @@ class Poster:
             self.session.negotiated = version if isinstance(version, str) else ""
         if request.captured is not None:
             if seen.error is not None:
-                return Failed(LinkFault("refused", "it refused initialize", seen.error["message"][:300]))
+                told = head(seen.error["message"], 300, self.sender.hooks.exchanges.mask)
+                return Failed(LinkFault("refused", "it refused initialize", told))
             request.captured.append(seen.line)
             self.sender.hooks.exchanges.took(seen.line)
         else:
@@ -230,11 +232,13 @@ class Poster:
         wants_login = status == 401 or (status == 403 and answered.headers.get("www-authenticate"))
         if seen.error is not None and b'"jsonrpc"' in page and not wants_login:
             if status in _PASSING:
-                return Failed(status_fault(status, answered.headers, page), seen.line)
+                return Failed(status_fault(status, answered.headers, page, answered.mask), seen.line)
             return await self._hand_on(request, seen)
         if status in (401, 403):
-            return Failed(login_fault(status, answered.headers, page, gave=answered.gave_credentials))
-        return Failed(status_fault(status, answered.headers, page))
+            return Failed(
+                login_fault(status, answered.headers, page, answered.mask, gave=answered.gave_credentials)
+            )
+        return Failed(status_fault(status, answered.headers, page, answered.mask))
 
     def _is_open(self, request: Id) -> bool:
         return request in self.open
@@ -305,5 +309,5 @@ class Poster:
 
 
 def _with(fault: LinkFault, answered: Answered, page: bytes) -> LinkFault:
-    told = told_by(page, answered.headers.get("content-type", ""))
+    told = told_by(page, answered.headers.get("content-type", ""), answered.mask)
     return LinkFault(fault.kind, fault.sentence, told, answered.status, fault.retry_after)

@@ -26,6 +26,7 @@ from hel_tui.core.mcp.http.faults import (
 )
 from hel_tui.core.mcp.http.target import Target, acknowledge, open_client
 from hel_tui.core.mcp.link import LinkFault
+from hel_tui.core.store.redact import head
 from hel_tui.core.threads import in_thread
 from hel_tui.foreign import plain_line
 
@@ -60,12 +61,21 @@ class HttpHooks:
 class Answered:
     """The head of an answer, and its body as it comes."""
 
-    def __init__(self, response: httpx2.Response, target: Target, *, gave_credentials: bool) -> None:
+    def __init__(
+        self,
+        response: httpx2.Response,
+        target: Target,
+        mask: Callable[[str], str],
+        *,
+        gave_credentials: bool,
+    ) -> None:
+        """`mask` takes secrets out of what is told of it."""
         self.status: int = response.status_code
         self.headers: Mapping[str, str] = response.headers
         self.url = str(response.url)
         self._response = response
         self._target = target
+        self.mask = mask
         self.gave_credentials = gave_credentials
         self._page: bytes | None = None
         """The body, where it was read already."""
@@ -152,7 +162,8 @@ class Sender:
             response = await self._send(method, url, all_headers, body, on_sent)
             try:
                 gave = "authorization" in response.request.headers
-                answered = Answered(response, self.target, gave_credentials=gave)
+                mask = self.hooks.exchanges.mask
+                answered = Answered(response, self.target, mask, gave_credentials=gave)
                 if answered.status not in (401, 403):
                     yield answered
                     return
@@ -245,7 +256,9 @@ class Sender:
             f"it redirects ({named(status)}) and hel did not follow, for {why}; "
             "if that is where the server is, use it as url"
         )
-        raise LinkFailure(LinkFault("refused", sentence, plain_line(place)[:300], status))
+        raise LinkFailure(
+            LinkFault("refused", sentence, head(plain_line(place), 300, self.hooks.exchanges.mask), status)
+        )
 
     def _unreached(self, sentence: str) -> None:
         if not self._is_unreachable:
@@ -254,5 +267,5 @@ class Sender:
 
 
 def _challenge(answered: Answered, page: bytes) -> Challenge:
-    told = told_by(page, answered.headers.get("content-type", ""))
+    told = told_by(page, answered.headers.get("content-type", ""), answered.mask)
     return Challenge(answered.status, answered.headers.get("www-authenticate", ""), told)
