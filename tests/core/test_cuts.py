@@ -18,7 +18,7 @@ from hel_tui.core.mcp.logs import LogStore
 from hel_tui.core.mcp.messages import parse_line
 from hel_tui.core.mcp.trace import Trace
 from hel_tui.core.protocol import FrameQuery
-from hel_tui.core.store.redact import MARGIN, Redactor, head
+from hel_tui.core.store.redact import LEAST_MARGIN, MARGIN, Redactor, head
 from hel_tui.core.vocabulary import Json
 
 SECRET = "Zq7wLp2xVb9nRt4k"
@@ -88,9 +88,18 @@ def test_a_secret_across_a_cut_is_not_shown_in_part(sink: str) -> None:
             assert not _leaks(shown(_at(offset))), offset
 
 
+@pytest.mark.parametrize("longest", [16, 1500])
+def test_a_long_secret_across_a_cut_is_not_shown_in_part(longest: int) -> None:
+    long = "".join(f"{number:05}" for number in range(longest // 5 + 1))[:longest]
+    mask = Redactor([long])
+    for offset in (0, 100, 185, 199, 200):
+        shown = head("." * offset + long + "." * 9000, 200, mask)
+        assert not any(digit in shown for digit in "0123456789"), offset
+
+
 @pytest.mark.parametrize("length", [20, 200])
 def test_secrets_before_a_cut_do_not_pull_the_beginning_of_another_into_sight(length: int) -> None:
-    for offset in _around(length + MARGIN):
+    for offset in (*_around(length + MARGIN), *_around(length + LEAST_MARGIN)):
         text = (
             (SECRET + " ") * (offset // (len(SECRET) + 1)) + " " * (offset % (len(SECRET) + 1)) + SECRET * 9
         )

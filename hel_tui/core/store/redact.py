@@ -17,7 +17,9 @@ MARK = "‹redacted›"
 MIN_SECRET = 6
 """Shorter values are not looked for: they would blank out ordinary text."""
 MARGIN = 4096
-"""Characters behind a cut that are looked at before: a secret may lie across it."""
+"""Characters behind a cut that are looked at, at most: a secret may lie across it."""
+LEAST_MARGIN = 1024
+"""As many, at least: what gives itself away by its shape does so within them."""
 _LONGEST_WORD = 16
 
 _VARIABLE = re.compile(r"(?:\$\{[^{}]*\}|\$[A-Za-z_]\w*)")
@@ -63,6 +65,8 @@ class Redactor:
 
     def __init__(self, values: Iterable[str] = ()) -> None:
         self._values: tuple[str, ...] = ()
+        self.margin = LEAST_MARGIN
+        """Characters behind a cut that are to be looked at for what is known."""
         self._adding = threading.Lock()
         self.add(*values)
 
@@ -80,6 +84,8 @@ class Redactor:
         with self._adding:  # servers and models bring theirs from several threads
             known |= set(self._values)
             self._values = tuple(sorted(value for value in known if len(value) >= MIN_SECRET))
+            longest = max(map(len, self._values), default=0)
+            self.margin = min(max(longest, LEAST_MARGIN), MARGIN)
 
     def known(self, text: str) -> str:
         """Return `text` without known values; shapes stay, so that source code stays what it is.
@@ -150,9 +156,10 @@ def head(text: str, length: int, mask: Callable[[str], str]) -> str:
 
     A secret across the cut shows nothing of itself either, unless it is longer than `MARGIN`.
     """
-    if len(text) < length + MARGIN:
+    margin = mask.margin if isinstance(mask, Redactor) else MARGIN
+    if len(text) < length + margin:
         return mask(text)[:length]
-    return mask(text[: length + MARGIN])[:-MARGIN][:length]
+    return mask(text[: length + margin])[:-margin][:length]
 
 
 def redact_shapes(text: str) -> str:
