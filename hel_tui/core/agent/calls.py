@@ -9,17 +9,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 
 from hel_tui.core.agent.approval import NOT_EXECUTED, Approver, Refused
-from hel_tui.core.agent.arguments import hidden_json, parse_arguments, shown
+from hel_tui.core.agent.arguments import parse_arguments, shown
 from hel_tui.core.agent.gates import Checked, Hooks, Record
+from hel_tui.core.agent.hiding import without_secrets
 from hel_tui.core.agent.ledger import Card, Ledger
 from hel_tui.core.agent.offer import Offered
 from hel_tui.core.agent.registry import Registry
 from hel_tui.core.agent.repeats import REMARK_AT, Repeats
 from hel_tui.core.protocol import Event, Notice
-from hel_tui.core.threads import in_thread
 from hel_tui.core.vocabulary import Invocation, Json, Outcome, Tool, ToolCall, ToolMessage
 
 CANCELLED = "The call was cancelled by the person. It may have taken effect in part."
@@ -187,7 +186,7 @@ class Caller:
             if reason := await self._hooks.before(checked):
                 raise self._approver.block(checked, reason)
             card.checked = await self._approver.permit(card, checked)
-            outcome = await in_thread(partial(self._hidden, await self._run(card, card.checked)), "hel-hide")
+            outcome = await without_secrets(await self._run(card, card.checked), self._hide)
         except Refused as refusal:
             card.state = refusal.state
             return Outcome(refusal.sentence, failed=True)
@@ -195,13 +194,6 @@ class Caller:
         if card.remarks:
             outcome = replace(outcome, text="\n\n".join([outcome.text, *card.remarks]))
         return outcome
-
-    def _hidden(self, outcome: Outcome) -> Outcome:
-        """The outcome without known secrets."""
-        full = self._hide(outcome.full) if outcome.full is not None else None
-        warnings = tuple(map(self._hide, outcome.warnings))
-        raw = hidden_json(outcome.raw, self._hide)
-        return replace(outcome, text=self._hide(outcome.text), full=full, warnings=warnings, raw=raw)
 
     def _require(self, card: Card, offered: Offered) -> Checked:
         """The call, looked up and readable, or `Refused` with the sentence for the model."""

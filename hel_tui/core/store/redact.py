@@ -65,6 +65,8 @@ class Redactor:
 
     def __init__(self, values: Iterable[str] = ()) -> None:
         self._values: tuple[str, ...] = ()
+        self._telling: tuple[str, ...] = ()
+        """Those that are no plain words."""
         self.margin = LEAST_MARGIN
         """Characters behind a cut that are to be looked at for what is known."""
         self._adding = threading.Lock()
@@ -84,6 +86,7 @@ class Redactor:
         with self._adding:  # servers and models bring theirs from several threads
             known |= set(self._values)
             self._values = tuple(sorted(value for value in known if len(value) >= MIN_SECRET))
+            self._telling = tuple(value for value in self._values if not _is_word(value))
             longest = max(map(len, self._values), default=0)
             self.margin = min(max(longest, LEAST_MARGIN), MARGIN)
 
@@ -92,7 +95,7 @@ class Redactor:
 
         A value that is a plain word, such as `postgres`, stays too: it would be cut out of every sentence.
         """
-        return _without(text, (value for value in self._values if not _is_word(value)))
+        return _without(text, self._telling)
 
     def __call__(self, text: str) -> str:
         """Return `text` without known values and without what looks like a credential."""
@@ -125,8 +128,8 @@ def _places(text: str, value: str) -> Iterable[tuple[int, int]]:
 
 
 def _without(text: str, values: Iterable[str]) -> str:
-    spans = [span for value in values if value in text for span in _places(text, value)]
-    return _cut(text, spans) if spans else text
+    found = [value for value in values if value in text]
+    return _cut(text, [span for value in found for span in _places(text, value)]) if found else text
 
 
 def _is_word(value: str) -> bool:
