@@ -409,7 +409,7 @@ async def failed(wanted: frozenset[str]) -> None:
 
 async def inside(wanted: frozenset[str]) -> None:
     """A server laid open after the task: what both sides can, its wire, a call by hand."""
-    async with opened(wanted) as person:
+    async with opened(wanted, size=(120, 31)) as person:
         await person.decide("y")
         await person.ready(1)
         await person.port_task(ENGLISH)

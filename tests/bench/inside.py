@@ -28,7 +28,7 @@ def _typed(
     """Echo times in a tab of the server screen, once it shows `filled`."""
     command = [*HEL, str(where.project), *where.servers(name, 1, *options)]
     with Program(command, env=environment(where.home), cwd=where.project) as program:
-        program.wait("tools? ")
+        program.wait(r"\d tools? ")
         program.pass_time(1.0)
         program.keys("\x1bOQ")  # F2
         program.wait("Overview")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -76,6 +77,8 @@ async def test_what_servers_ask_in_korean(name, monkeypatch):
 @pytest.mark.parametrize("size", SIZES, ids=tag)
 async def test_the_screen_of_a_failed_server(size):
     async with opened(scenes.busy_core(), size=size) as d:
+        weather = d.app.bridge.state.servers["weather"]
+        await d.put(replace(weather, since=0.0))
         await d.press("f2", after=1)
         await d.until(lambda: d.app.screen is not d.app.main and d.app.screen.tab is not None)
         await d.pilot.pause(0.05)

@@ -1,5 +1,7 @@
 """The cards of what happened to servers: a failure with what explains it, other tools, a renewal."""
 
+from dataclasses import replace
+
 from hel_tui.core import protocol as p
 from hel_tui.tui.screens.server.screen import ServerScreen
 from hel_tui.tui.state import ServerItem
@@ -60,6 +62,20 @@ async def test_a_failure_is_a_card_that_says_the_last_words_and_opens_to_all_tha
         await d.until(lambda: "/usr/bin/python" in screen_text(d.app, d.app.main.conversation))
         opened_card = screen_text(d.app, d.app.main.conversation)
         assert all(words in opened_card for words in ("/home/me/notes", "HOME, PATH", "config loaded"))
+
+
+async def test_last_words_that_come_late_show_on_the_card_that_is_there():
+    async with opened(core()) as d:
+        d.core.failed_ones[7] = replace(FAILURE, stderr=())
+        await d.put(p.ServerFailed("weather", 7, "the call was lost"))
+        await d.until(lambda: "the call was lost" in screen_text(d.app, d.app.main.conversation))
+        assert "KeyError" not in screen_text(d.app, d.app.main.conversation)
+        before = list(d.app._notifications)
+        d.core.failed_ones[7] = FAILURE
+        await d.put(p.ServerFailed("weather", 7, "the call was lost", again=True))
+        await d.until(lambda: "KeyError: 'API_KEY'" in screen_text(d.app, d.app.main.conversation))
+        assert screen_text(d.app, d.app.main.conversation).count("the call was lost") == 1
+        assert list(d.app._notifications) == before
 
 
 async def test_the_keys_of_a_failure_card_act_on_its_server():

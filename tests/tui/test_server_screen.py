@@ -9,6 +9,7 @@ from hel_tui.tui.screens.server.screen import NAMES, ServerScreen
 from hel_tui.tui.widgets.tools import ToolsPane
 from tests.tui import scenes
 from tests.tui.driving import Driver, opened
+from tests.tui.fake_core import FakeCore
 from tests.tui.screen_text import screen_text
 from tests.tui.server_scenes import inside_core
 
@@ -172,3 +173,12 @@ async def test_the_list_of_servers_is_shown_on_a_narrow_screen_while_it_has_the_
         await d.until(lambda: screen.focused is screen.list)
         await d.until(lambda: screen.list.region.width > 0)
         assert "weather" in screen_text(d.app)
+
+
+async def test_f2_before_any_server_is_known_opens_the_screen_which_then_shows_the_first():
+    async with opened(FakeCore()) as d:
+        await d.press("f2")
+        await d.until(lambda: isinstance(d.app.screen, ServerScreen) and d.app.screen.tab is not None)
+        assert "no servers yet" in screen_text(d.app)
+        await d.put(p.ServerChanged("notes", "ready", tools=3))
+        await d.until(lambda: "notes ─ stdio" in screen_text(d.app))

@@ -62,7 +62,7 @@ class Commands:
         """The server screen at a server; `call` picks what one call caused in its log or wire."""
         from hel_tui.tui.screens.server.screen import ServerScreen  # not needed for the first paint
 
-        if name not in self.screen.view.servers:
+        if name and name not in self.screen.view.servers:
             return
         opened = next((one for one in self.hel.screen_stack if isinstance(one, ServerScreen)), None)
         if opened is None:

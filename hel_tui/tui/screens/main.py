@@ -224,10 +224,7 @@ class MainScreen(MainLayout):
         if attention := self.side.servers.attention():
             self.side.servers.select(attention)
             self.side.choose_log(attention)
-            self.commands.open_server(attention)
-        else:
-            self.reveal_side()
-            self.set_focus(self.side.servers)
+        self.commands.open_server(attention)
 
     def action_resources(self) -> None:
         self.offers.open_resources()

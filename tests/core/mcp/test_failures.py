@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from hel_tui.core.mcp import failures
 from hel_tui.core.mcp.failures import Failures, innermost
+from hel_tui.core.mcp.logs import LogStore
 from hel_tui.core.protocol import ServerFailed, ServerFailure
 from hel_tui.core.vocabulary import Invocation
 from tests.core.mcp.conftest import until
@@ -44,6 +46,26 @@ async def test_a_call_that_is_lost_is_a_failure_with_the_lines_written_meanwhile
     assert (failure.tool, failure.call, failure.server) == ("die", "card-3", "fix")
     assert "disconnected" in failure.sentence and failure.command_line
     await until(lambda: bench.host.failures.get(event.number).stderr == ("about to die",))
+
+
+async def test_last_words_that_come_late_are_told_with_the_number_of_the_failure(
+    bench: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(LogStore, "tail", lambda *_arguments: [])
+    await bench.start("life:die")
+    await bench.tool("die").run({}, Invocation("card-3"))
+    first = next(one for one in _told(bench) if bench.host.failures.get(one.number).stage == "call")
+    assert not first.again and bench.host.failures.get(first.number).stderr == ()
+    monkeypatch.undo()
+    await until(lambda: replace(first, again=True) in _told(bench))
+    assert bench.host.failures.get(first.number).stderr == ("about to die",)
+
+
+def test_a_failure_whose_last_words_are_known_already_is_not_told_again() -> None:
+    kept = Failures()
+    number = kept.add(ServerFailure("s", "call", "lost", stderr=("a",))).number
+    assert not kept.amend(number, ("a",)) and not kept.amend(99, ("b",))
+    assert kept.amend(number, ("a", "b"))
 
 
 def test_only_the_newest_are_kept_and_secrets_are_taken_out(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from tests.rig import SERVERS
 
 PROGRAM = """
-import sys
+import base64, os, sys, time
 sys.path.insert(0, {servers!r})
 from stdio_server import Server, text, tool
 
@@ -21,6 +21,7 @@ class Mine(Server):
 
     def call(self, identity, name, arguments, params):
         self.note(made=name)
+        {call}
         self.answer(identity, text({says!r} + ":" + arguments.get("text", "")))
 
 Mine().run()
@@ -46,10 +47,10 @@ class Source:
         }
         self.named.write_text(json.dumps({"mcpServers": {"mine": entry}}))
 
-    def save(self, says: str, tools: str = 'tool("echo")', begin: str = "pass") -> None:
-        """Replace the file as editors do."""
+    def save(self, says: str, tools: str = 'tool("echo")', begin: str = "pass", call: str = "pass") -> None:
+        """Replace the file as editors do. `call` is run before a call is answered."""
         beside = self.file.with_suffix(".tmp")
-        beside.write_text(PROGRAM.format(servers=str(SERVERS), says=says, tools=tools, begin=begin))
+        beside.write_text(PROGRAM.format(servers=str(SERVERS), says=says, tools=tools, begin=begin, call=call))
         beside.replace(self.file)
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import pytest
@@ -14,10 +14,20 @@ from tests.rig import Driver
 
 
 def renewed(driver: Driver, count: int = 1) -> p.Renewal:
-    event = driver.wait(lambda _: driver.of(p.ServerRenewed)[count - 1 : count], f"renewal {count}")[0]
-    renewal = driver.core.renewal(event.number)
-    assert renewal is not None
-    return renewal
+    """Wait until a renewal and what was called again for it are over."""
+
+    def over(_: object) -> p.Renewal | None:
+        numbers = list(dict.fromkeys(event.number for event in driver.of(p.ServerRenewed)))
+        renewal = driver.core.renewal(numbers[count - 1]) if len(numbers) >= count else None
+        return renewal if renewal is not None and not renewal.running else None
+
+    found: p.Renewal = driver.wait(over, f"renewal {count}")
+    return found
+
+
+def waits_for(path: Path) -> str:
+    """Code that waits for a file."""
+    return f"while not os.path.exists({str(path)!r}): time.sleep(0.01)"
 
 
 def by_hand(driver: Driver, arguments: str, tool: str = "echo") -> None:
@@ -39,8 +49,8 @@ def test_a_save_brings_the_next_generation_and_calls_again_what_was_called_by_ha
         assert (renewal.state, renewal.files) == ("renewed", ("src/server.py",))
         (again,) = renewal.reruns
         assert (again.before, again.after, again.same, again.failed) == ("one:hi", "two:hi", False, False)
-        told = "the new one answers; 1 called again, 1 with another result"
-        assert driver.of(p.ServerRenewed)[0].sentence == told
+        told = [event.sentence for event in driver.of(p.ServerRenewed)]
+        assert told[-1] == "the new one answers; 1 called again, 1 with another result"
         change = driver.core.list_change(renewal.change)
         assert change is not None
         assert (change.cause, [tool.tool for tool in change.tools]) == ("author mode", ["more"])
@@ -210,3 +220,146 @@ def test_what_is_no_call_of_a_server_is_not_saved(
         driver.phase("mine", "ready")
         driver.send(p.SaveCheck(call, "x"))
         driver.wait(lambda _: [e for e in driver.of(p.Notice) if e.text.startswith("Not saved")])
+
+
+def test_a_renewal_is_told_when_the_new_one_answers_and_again_when_the_calls_are_over(
+    opened: Callable[[], Driver], source: Source, tmp_path: Path
+) -> None:
+    source.save("one")
+    release = tmp_path / "release"
+    with opened() as driver:
+        driver.phase("mine", "ready")
+        by_hand(driver, '{"text": "hi"}')
+        source.save("two", call=waits_for(release))
+        driver.wait(lambda _: driver.of(p.ServerRenewed), "the first word")
+        driver.wait(lambda _: len(source.made) == 2, "the call that is made again")
+        running = driver.core.renewal(driver.of(p.ServerRenewed)[0].number)
+        assert running is not None
+        assert (running.running, running.reruns, running.files) == (True, (), ("src/server.py",))
+        release.touch()
+        assert [one.after for one in renewed(driver).reruns] == ["two:hi"]
+        driver.wait(lambda _: len(driver.of(p.ServerRenewed)) == 2)
+        first, second = driver.of(p.ServerRenewed)
+        assert first.number == second.number
+        assert first.sentence == "the new one answers; 1 is being called again"
+        assert second.sentence == "the new one answers; 1 called again, 1 with another result"
+
+
+def test_a_save_while_calls_are_made_again_leaves_what_is_known_of_the_one_before(
+    opened: Callable[[], Driver], source: Source, tmp_path: Path
+) -> None:
+    source.save("one")
+    with opened() as driver:
+        driver.phase("mine", "ready")
+        by_hand(driver, '{"text": "hi"}')
+        source.save("two", call=waits_for(tmp_path / "never"))
+        driver.wait(lambda _: len(source.made) == 2, "the call that is made again")
+        source.save("three")
+        assert [one.after for one in renewed(driver, 2).reruns] == ["three:hi"]
+        first = renewed(driver)
+        assert (first.state, first.files, first.reruns) == ("renewed", ("src/server.py",), ())
+        told = [event.sentence for event in driver.of(p.ServerRenewed) if event.number == first.number]
+        assert told[-1] == "the new one answers; 1 not called again, the next save came first"
+
+
+def test_a_check_has_no_more_time_than_a_call_when_it_is_run_again(
+    opened: Callable[[], Driver], source: Source, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hel_tui.core.session.reruns.LIMIT", 0.5)
+    source.save("one")
+    with opened() as driver:
+        driver.phase("mine", "ready")
+        by_hand(driver, '{"text": "hi"}')
+        driver.send(p.SaveCheck(driver.results()[-1].call_id, "says one"))
+        driver.wait(lambda _: [e for e in driver.of(p.ChecksChanged) if e.count == 1])
+        source.save("two", call=waits_for(tmp_path / "never"))
+        (check,) = [one for one in renewed(driver).reruns if one.check is not None]
+        assert (check.check.state, check.after) == ("error", "no answer within 0.5 s")
+
+
+def test_the_same_image_is_the_same_result_and_nothing_is_saved_of_it(
+    opened: Callable[[], Driver], source: Source, tmp_path: Path
+) -> None:
+    image = '{"type": "image", "data": base64.b64encode(b"' + "\\x89PNG" + ' x").decode(), "mimeType": "image/png"}'
+    call = 'return self.answer(identity, {"content": [' + image + "]})"
+    source.save("one", call=call)
+    with opened() as driver:
+        driver.phase("mine", "ready")
+        by_hand(driver, "{}")
+        saved = sorted(tmp_path.rglob("*.png"))
+        assert len(saved) == 1
+        for number in (1, 2):
+            source.save(f"next {number}", call=call)
+            (again,) = renewed(driver, number).reruns
+            assert (again.same, again.failed) == (True, False)
+            assert "image/png" in again.after
+        assert sorted(tmp_path.rglob("*.png")) == saved
+
+
+def test_a_difference_behind_what_is_shown_is_a_difference(
+    opened: Callable[[], Driver], source: Source, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hel_tui.core.session.reruns.MAX_TEXT", 3)
+    source.save("same, one")
+    with opened() as driver:
+        driver.phase("mine", "ready")
+        by_hand(driver, "{}")
+        source.save("same, two")
+        (again,) = renewed(driver).reruns
+        assert (again.before, again.after, again.same) == ("sam", "sam", False)
+
+
+def test_a_call_that_does_not_fit_the_new_schema_is_not_made(
+    opened: Callable[[], Driver], source: Source
+) -> None:
+    source.save("one")
+    with opened() as driver:
+        driver.phase("mine", "ready")
+        by_hand(driver, '{"text": "hi"}')
+        source.save("two", tools='tool("echo", inputSchema={"type": "object", "required": ["more"]})')
+        (again,) = renewed(driver).reruns
+        assert again.failed
+        assert again.after.startswith("Not executed: ")
+        assert source.made == ["echo"]
+
+
+def test_results_to_compare_with_are_bounded_and_the_oldest_go_first(
+    opened: Callable[[], Driver], source: Source, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hel_tui.core.session.reruns.MAX_BEFORE", 0)
+    source.save("one")
+    with opened() as driver:
+        driver.phase("mine", "ready")
+        by_hand(driver, '{"text": "x"}')
+        source.save("two")
+        renewed(driver)
+        source.save("three")
+        (again,) = renewed(driver, 2).reruns
+        assert (again.before, again.after) == ("one:x", "three:x")
+
+
+def test_a_new_session_forgets_what_came_of_saves(opened: Callable[[], Driver], source: Source) -> None:
+    source.save("one")
+    with opened() as driver:
+        driver.phase("mine", "ready")
+        source.save("two")
+        number = renewed(driver).number
+        driver.send(p.NewSession())
+        driver.wait(lambda _: driver.of(p.Cleared))
+        driver.wait(lambda _: driver.core.renewal(number) is None)
+        source.save("three")
+        assert renewed(driver, 2).number == number + 1
+
+
+def test_a_system_that_cannot_watch_so_much_is_told_in_a_sentence(
+    opened: Callable[[], Driver], source: Source, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def full(_globs: object) -> AsyncIterator[tuple[Path, ...]]:
+        raise OSError("OS file watch limit reached")
+        yield ()
+
+    monkeypatch.setattr("hel_tui.core.session.authoring.saves", full)
+    source.save("one")
+    with opened() as driver:
+        driver.wait(lambda _: [e for e in driver.of(p.Notice) if "watch limit" in e.text])
+        assert [e.text for e in driver.of(p.Notice) if e.severity == "error"] == []

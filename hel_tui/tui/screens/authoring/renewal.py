@@ -50,6 +50,7 @@ class RenewalScreen(LiveScreen):
         self.list = SheetView(id="renewal-list")
         self.detail = SheetView(id="renewal-detail")
         self._drawn: tuple[object, ...] = ()
+        self._shown: p.Renewal | None = None
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="authoring"):
@@ -75,7 +76,7 @@ class RenewalScreen(LiveScreen):
         return renewal.reruns[int(key)]
 
     def draw(self) -> None:
-        renewal = self.renewal
+        renewal = self._shown = self.renewal
         if renewal is None:
             self.head.say([(f" {t('renewal.gone')}", "muted")])
             self.list.show([])
@@ -98,7 +99,9 @@ class RenewalScreen(LiveScreen):
         return (self.number, self.list.current, self.as_diff, self.detail.size.width)
 
     def frame(self) -> None:
-        if self._drawn != self._wanted:
+        if self._shown is not self.renewal:  # more was called again
+            self.draw()
+        elif self._drawn != self._wanted:
             self._draw_detail()
 
     # -------------------------------------------------------------------- keys

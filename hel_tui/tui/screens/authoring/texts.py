@@ -118,7 +118,8 @@ def calls_lines(
         if failure is not None:
             lines += [[(FRAME, "frame"), (foreign(ForeignText(line)), "muted")] for line in failure.stderr]
         return lines
-    lines += [[], [(t("renewal.calls"), "strong") if renewal.reruns else (t("renewal.no_calls"), "muted")]]
+    is_any = bool(renewal.reruns) or renewal.running
+    lines += [[], [(t("renewal.calls"), "strong") if is_any else (t("renewal.no_calls"), "muted")]]
     for at, one in enumerate(renewal.reruns):
         sign, style, word = _rerun(one)
         name = one.check.check.name if one.check is not None else ""
@@ -126,6 +127,8 @@ def calls_lines(
         told.append((one_line(ForeignText(f"{one.tool} {' '.join(one.arguments.split())}"))[:200], ""))
         told += [(f"  {t('renewal.check', name=one_line(ForeignText(name)))}", "muted")] if name else []
         lines.append(Choice(str(at), told))
+    if renewal.running:
+        lines.append([(f"  {t('renewal.running')}", "muted")])
     if change is not None:
         lines += [[], [(t("renewal.tools"), "strong")], *change_lines(change)]
     return lines
