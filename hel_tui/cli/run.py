@@ -217,7 +217,7 @@ class _Text(_Printer):
 
     def other(self, event: p.Event) -> None:
         match event:
-            case p.ServerFailed(server, number, sentence):
+            case p.ServerFailed(server, number, sentence, again=False):
                 if server not in self.failed and self.is_of_server(number):
                     _say(f"server {server}: {sentence}")
             case p.ListChanged():
@@ -308,7 +308,7 @@ class _Json(_Printer):
                 self.session(self.started, event)
             case p.ServerChanged():
                 self.server(event)
-            case p.ServerFailed(server, number, sentence) if self.is_of_server(number):
+            case p.ServerFailed(server, number, sentence, again=False) if self.is_of_server(number):
                 failure = self.runtime.failed(number)
                 severity = "warning" if failure is not None and failure.retried else "error"
                 self.emit("error", severity=severity, source=server, message=sentence)

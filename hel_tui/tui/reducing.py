@@ -93,7 +93,13 @@ def _server_item(
     text: str,
     good: bool,
 ) -> None:
-    _add(state, changes, ServerItem(f"{kind}-{event.number}", kind, event.server, event.number, text, good))
+    """A card; the same event again says more of what is there already."""
+    known = state.by_key.get(key := f"{kind}-{event.number}")
+    if isinstance(known, ServerItem):
+        known.text, known.good = text, good
+        changes.items.add(key)
+        return
+    _add(state, changes, ServerItem(key, kind, event.server, event.number, text, good))
 
 
 def _apply_servers(state: ViewState, changes: Changes, event: p.Event) -> bool:
@@ -102,7 +108,8 @@ def _apply_servers(state: ViewState, changes: Changes, event: p.Event) -> bool:
         case p.ServerFailed():
             _server_item(state, changes, "failure", event, event.sentence, good=event.retried)
             severity: p.Severity = "warning" if event.retried else "error"
-            changes.toasts.append(p.Notice(severity, event.sentence, event.server))
+            if not event.again:
+                changes.toasts.append(p.Notice(severity, event.sentence, event.server))
         case p.ListChanged():
             words = [
                 t(f"change.{name}", n=count)

@@ -35,11 +35,14 @@ class Failures:
             self._kept.pop(self._last - MOST, None)
         return kept
 
-    def amend(self, number: int, stderr: tuple[str, ...]) -> None:
-        """More of its last words came."""
+    def amend(self, number: int, stderr: tuple[str, ...]) -> bool:
+        """More of its last words may have come; whether there are others now."""
         with self._lock:
-            if (known := self._kept.get(number)) is not None:
-                self._kept[number] = replace(known, stderr=stderr)
+            known = self._kept.get(number)
+            if known is None or known.stderr == stderr:
+                return False
+            self._kept[number] = replace(known, stderr=stderr)
+            return True
 
     def get(self, number: int) -> ServerFailure | None:
         """The failure with this number; None when it is not kept any more."""

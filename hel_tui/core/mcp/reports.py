@@ -228,11 +228,15 @@ class Reports:
             return tuple(self._log.tail(STDERR_TOLD, "stderr", began))
 
         kept = self._stores.failures.add(replace(failure, stderr=lines()))
-        self._emit(ServerFailed(kept.server, kept.number, kept.sentence[:SENTENCE]))
+        told = ServerFailed(kept.server, kept.number, kept.sentence[:SENTENCE])
+        self._emit(told)
+
+        def look_again() -> None:
+            if self._stores.failures.amend(kept.number, lines()):
+                self._emit(replace(told, again=True))
+
         # last words come by another pipe than the news that there is no answer
-        asyncio.get_running_loop().call_later(
-            STDERR_LAG, lambda: self._stores.failures.amend(kept.number, lines())
-        )
+        asyncio.get_running_loop().call_later(STDERR_LAG, look_again)
 
     def note(self, sentence: str) -> None:
         """Something the person should know."""

@@ -94,6 +94,8 @@ class ServerFailed:
     """The cause in short, at most 200 characters."""
     retried: bool = False
     """hel tries to bring it back by itself."""
+    again: bool = False
+    """It was told already; more is known of it now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +113,10 @@ class ListChanged:
 
 @dataclass(frozen=True, slots=True)
 class ServerRenewed:
-    """A watched server was renewed after a save, or could not be: read `Runtime.renewal(number)`."""
+    """A watched server was renewed after a save, or could not be: read `Runtime.renewal(number)`.
+
+    Told again with the same number when the calls that were made again are over.
+    """
 
     server: str
     number: int
