@@ -83,7 +83,7 @@ def measure(quick: bool) -> list[Figure]:
         began = time.perf_counter()
         written = to_file(folder / "out.jsonl", lambda file: write_jsonl(store, None, file))
         figures.append(Figure("trace: export as JSON Lines", "s", (time.perf_counter() - began,)))
-        assert written == store.end - store.first
+        assert written.count == store.end - store.first
         store.bodies.close()
     return figures
 

@@ -132,7 +132,7 @@ def test_no_row_and_no_line_of_an_export_has_a_secret(offset: int) -> None:
     assert not _leaks(repr(trace.store.frames(0, 7)))
     assert not _leaks(repr(trace.figures.rows()))
     file = io.StringIO()
-    assert write_jsonl(trace.store, None, file) == 7
+    assert write_jsonl(trace.store, None, file).count == 7
     assert not _leaks(file.getvalue())
     assert len(trace.store.matches(FrameQuery(errors=True), 0, 7)) == 2
 

@@ -91,6 +91,14 @@ class Bodies:
             return self._shown(body)
         return self._read(place).decode("utf-8", "replace")
 
+    def has(self, number: int) -> bool:
+        """Whether it is kept, be it in part."""
+        with self._lock:
+            if number in self._memory:
+                return True
+            place = self._place(number)
+        return place >= 0 and self._spill.has(place >> _LENGTH_BITS)
+
     def raw(self, number: int) -> bytes:
         """The body as it is kept: of a newer one with secrets in it, so for looking into it only."""
         with self._lock:

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, TextIO, TypeVar
 from urllib.parse import parse_qsl, urlsplit
 
 import hel_tui
@@ -31,7 +31,20 @@ class NotExported(Exception):
     """Nothing was written; the text says why, without a full stop."""
 
 
-def to_file(path: Path, write: Callable[[TextIO], int]) -> int:
+@dataclasses.dataclass(frozen=True, slots=True)
+class Written:
+    """What came of it."""
+
+    count: int
+    """Frames, exchanges or lines."""
+    gaps: int = 0
+    """Frames among them whose body was let go, or is kept in part."""
+
+
+Result = TypeVar("Result")
+
+
+def to_file(path: Path, write: Callable[[TextIO], Result]) -> Result:
     """Make `path`, private, and let `write` fill it; what it returns. Raises NotExported, and then there is
     no such file."""
     try:
@@ -67,9 +80,12 @@ def frames_of(store: FrameStore, query: FrameQuery | None) -> Iterator[Frame]:
         start = stop
 
 
-def write_jsonl(store: FrameStore, query: FrameQuery | None, file: TextIO) -> int:
-    """One frame a line: its fields, and `body` as JSON, or as a string where it is none."""
-    count = 0
+def write_jsonl(store: FrameStore, query: FrameQuery | None, file: TextIO) -> Written:
+    """One frame a line: its fields, and `body` as JSON, or as a string where it is none.
+
+    `body_kept` is false where it was let go, or is kept in part.
+    """
+    count = gaps = 0
     for frame in frames_of(store, query):
         row: dict[str, Any] = {name: getattr(frame, name) for name in _FIELDS}
         row["at"] = _iso(frame.time)
@@ -78,24 +94,30 @@ def write_jsonl(store: FrameStore, query: FrameQuery | None, file: TextIO) -> in
             row["http"] = dataclasses.asdict(exchange)
         else:
             row["body"] = _value(store.body(frame.number))
+            if not store.is_whole(frame):
+                row["body_kept"] = False
+                gaps += 1
         file.write(json.dumps(row, ensure_ascii=False) + "\n")
         count += 1
-    return count
+    return Written(count, gaps)
 
 
-def messages(store: FrameStore, query: FrameQuery | None) -> list[tuple[float, Direction, str]]:
+def messages(store: FrameStore, query: FrameQuery | None) -> tuple[list[tuple[float, Direction, str]], int]:
     """What was said, for a cassette: (Unix time, direction, body); without a query of the newest life only.
 
-    Raises ValueError for a bad expression.
+    Messages whose body is not kept whole are left out; how many those are. Raises ValueError for a bad
+    expression.
     """
     frames = [frame for frame in frames_of(store, query) if frame.kind != "http"]
     if query is None and frames:
         newest = max(frame.life for frame in frames)
         frames = [frame for frame in frames if frame.life == newest]
-    return [(frame.time, frame.direction, store.body(frame.number)) for frame in frames]
+    whole = [frame for frame in frames if store.is_whole(frame)]
+    said = [(frame.time, frame.direction, store.body(frame.number)) for frame in whole]
+    return said, len(frames) - len(whole)
 
 
-def write_har(store: FrameStore, query: FrameQuery | None, file: TextIO) -> int:
+def write_har(store: FrameStore, query: FrameQuery | None, file: TextIO) -> Written:
     """The exchanges of HTTP as an HTTP Archive (HAR 1.2), with the messages they carried as bodies.
 
     An exchange is wanted when it is itself, or a message it carried. Raises ValueError when there is none.
@@ -117,13 +139,15 @@ def write_har(store: FrameStore, query: FrameQuery | None, file: TextIO) -> int:
         raise ValueError("it has no exchanges of HTTP; JSON Lines take every frame")
     creator = {"name": "hel", "version": hel_tui.__version__}
     file.write(f'{{"log": {{"version": "1.2", "creator": {json.dumps(creator)}, "entries": [')
+    gaps = 0
     for at, number in enumerate(entries):
         known = store.exchange(number) or HttpExchange(exchanges[number].method, "", 0, "not kept", 0.0)
         out, back = carried.get(number, ([], []))
+        gaps += sum(not store.is_whole(one) for one in (*out, *back))
         entry = _har_entry(store, exchanges[number], known, out, back)
         file.write(("," if at else "") + "\n" + json.dumps(entry, ensure_ascii=False))
     file.write("\n]}}\n")
-    return len(entries)
+    return Written(len(entries), gaps)
 
 
 def _har_entry(
@@ -191,7 +215,7 @@ def _iso(seconds: float) -> str:
 
 def write_log(
     log: LogWindow, query: LogQuery | None, mask: Callable[[str], str], file: TextIO, *, whose: bool
-) -> int:
+) -> Written:
     """One line each: time, server if `whose`, stream, level, text without control sequences."""
     count, start = 0, log.first
     end = log.end
@@ -209,4 +233,4 @@ def write_log(
             file.write(" ".join(word for word in words if word) + "\n")
         count += len(lines)
         start = stop
-    return count
+    return Written(count)

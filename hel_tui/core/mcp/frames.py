@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import cast
 
 from hel_tui.core.mcp.blocks import SIZE, Block, Blocks, Row
-from hel_tui.core.mcp.bodies import Bodies
+from hel_tui.core.mcp.bodies import LONGEST, Bodies
 from hel_tui.core.mcp.looking import Wanted
 from hel_tui.core.protocol import Direction, Frame, FrameKind, FrameQuery, HttpExchange
 
@@ -199,6 +199,12 @@ class FrameStore:
         if (exchange := self._exchanges.get(number)) is not None:
             return self.mask(heads(exchange))
         return self.bodies.get(number) if number >= self.first else ""
+
+    def is_whole(self, frame: Frame) -> bool:
+        """Whether the body of this frame is kept as long as it was."""
+        if frame.kind == "http" or not frame.size:
+            return True
+        return frame.size <= LONGEST and frame.number >= self.first and self.bodies.has(frame.number)
 
     def exchange(self, number: int) -> HttpExchange | None:
         """What is known of the `http` frame with this number."""

@@ -66,6 +66,11 @@ class Spill:
                         return b""
         return b""
 
+    def has(self, offset: int) -> bool:
+        """Whether that file is still there."""
+        with self._lock:
+            return any(file.base <= offset < file.base + file.size for file in self._files)
+
     def close(self) -> None:
         """Close all files; what is in them can be read no more from here."""
         with self._lock:

@@ -12,7 +12,15 @@ from typing import Any, TextIO
 
 from hel_tui.core import protocol as p
 from hel_tui.core.mcp.cassette import write_cassette
-from hel_tui.core.mcp.exports import NotExported, messages, to_file, write_har, write_jsonl, write_log
+from hel_tui.core.mcp.exports import (
+    NotExported,
+    Written,
+    messages,
+    to_file,
+    write_har,
+    write_jsonl,
+    write_log,
+)
 from hel_tui.core.mcp.frames import FrameStore
 from hel_tui.core.mcp.host import Host
 from hel_tui.core.mcp.overview import overview
@@ -118,24 +126,35 @@ class Inside:
         """Write what was said as `hel mcp replay` takes it: of the newest life where nothing is chosen."""
         target = self._project / expand_home(command.path, self._environ)
 
-        def write() -> NotWritten | None:
-            spoken = messages(store, command.query)
-            return write_cassette(target, command.server, spoken)
+        def write() -> tuple[NotWritten | None, int]:
+            spoken, gaps = messages(store, command.query)
+            return write_cassette(target, command.server, spoken), gaps
 
+        gaps = 0
         try:
-            failed = await in_thread(write, "hel-export")
+            failed, gaps = await in_thread(write, "hel-export")
             problem = failed.sentence if failed is not None else ""
         except ValueError as error:
             problem = f"{target} was not written: {error}"
         text = problem or f"The frames were written to {target}: hel mcp replay takes it."
-        self._emit(p.Notice("warning" if problem else "info", text, command.server))
+        if gaps and not problem:
+            text += f" {_without_body(gaps)} and is left out: it will not replay whole."
+        self._emit(p.Notice("warning" if problem or gaps else "info", text, command.server))
 
-    async def _write(self, server: str, path: str, write: Callable[[TextIO], int], what: str) -> None:
+    async def _write(self, server: str, path: str, write: Callable[[TextIO], Written], what: str) -> None:
         """Write beside the loop and tell how it went."""
         target = self._project / expand_home(path, self._environ)
         try:
-            count = await in_thread(lambda: to_file(target, write), "hel-export")
+            written = await in_thread(lambda: to_file(target, write), "hel-export")
         except NotExported as error:
             self._emit(p.Notice("warning", f"{target} was not written: {error}.", server))
         else:
-            self._emit(p.Notice("info", f"{count:,} {what} were written to {target}.", server))
+            text = f"{written.count:,} {what} were written to {target}."
+            if written.gaps:
+                text += f" {_without_body(written.gaps)}."
+            self._emit(p.Notice("warning" if written.gaps else "info", text, server))
+
+
+def _without_body(count: int) -> str:
+    """Of frames whose bodies are not kept as they were."""
+    return f"The body of {count:,} of the frames was let go, or is kept in part only"

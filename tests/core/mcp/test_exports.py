@@ -9,7 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from hel_tui.core.mcp.exports import NotExported, to_file, write_har, write_jsonl, write_log
+from hel_tui.core.mcp.bodies import LONGEST
+from hel_tui.core.mcp.exports import (
+    NotExported,
+    Written,
+    messages,
+    to_file,
+    write_har,
+    write_jsonl,
+    write_log,
+)
 from hel_tui.core.mcp.frames import FrameStore
 from hel_tui.core.mcp.logs import LogStore
 from hel_tui.core.protocol import FrameQuery, HttpExchange, LogQuery
@@ -34,7 +43,7 @@ def _http() -> FrameStore:
 
 def test_json_lines_have_a_frame_each_with_its_body_as_json() -> None:
     file = io.StringIO()
-    assert write_jsonl(_http(), None, file) == 4
+    assert write_jsonl(_http(), None, file) == Written(4)
     rows = [json.loads(line) for line in file.getvalue().splitlines()]
     assert rows[0]["body"] == {"id": 1, "k": "•"} and rows[0]["pair"] == 2
     assert (rows[0]["direction"], rows[0]["kind"], rows[0]["tool"]) == ("out", "request", "t")
@@ -44,12 +53,12 @@ def test_json_lines_have_a_frame_each_with_its_body_as_json() -> None:
 
 def test_only_the_wanted_frames_are_written() -> None:
     file = io.StringIO()
-    assert write_jsonl(_http(), FrameQuery(method="tools/"), file) == 2
+    assert write_jsonl(_http(), FrameQuery(method="tools/"), file) == Written(2)
 
 
 def test_an_archive_has_the_exchanges_with_the_messages_as_bodies() -> None:
     file = io.StringIO()
-    assert write_har(_http(), None, file) == 2
+    assert write_har(_http(), None, file) == Written(2)
     log = json.loads(file.getvalue())["log"]
     assert (log["version"], log["creator"]["name"]) == ("1.2", "hel")
     post = log["entries"][0]
@@ -63,7 +72,7 @@ def test_an_archive_has_the_exchanges_with_the_messages_as_bodies() -> None:
 
 def test_an_exchange_is_wanted_for_the_message_it_carried() -> None:
     file = io.StringIO()
-    assert write_har(_http(), FrameQuery(tool="t"), file) == 1
+    assert write_har(_http(), FrameQuery(tool="t"), file) == Written(1)
 
 
 def test_without_http_there_is_no_archive_and_no_file_is_left(tmp_path: Path) -> None:
@@ -91,9 +100,30 @@ def test_a_log_is_text_with_times_and_without_colours() -> None:
     one = LogStore(server="one", also=together)
     one.append(["\x1b[31mred s3cret\x1b[0m", "plain"], "stderr", levels=["error", ""])
     file = io.StringIO()
-    assert write_log(together, None, _mask, file, whose=True) == 2
+    assert write_log(together, None, _mask, file, whose=True) == Written(2)
     first, second = file.getvalue().splitlines()
     assert first.endswith(" one stderr error red •") and second.endswith(" one stderr plain")
     file = io.StringIO()
-    assert write_log(one, LogQuery(level="error"), _mask, file, whose=False) == 1
+    assert write_log(one, LogQuery(level="error"), _mask, file, whose=False) == Written(1)
     assert " stderr error red" in file.getvalue()
+
+
+def test_bodies_that_are_not_kept_whole_are_counted_and_marked() -> None:
+    store = FrameStore()
+    long = json.dumps({"result": "x" * LONGEST}).encode()
+    for body in (b'{"id": 1}', b'{"id": 2}', long, b'{"id": 4}'):
+        store.add("out", "request", body)
+    store.bodies.forget_before(1)
+    file = io.StringIO()
+    assert write_jsonl(store, None, file) == Written(4, gaps=2)
+    rows = [json.loads(line) for line in file.getvalue().splitlines()]
+    assert [row.get("body_kept", True) for row in rows] == [False, True, False, True]
+    assert rows[0]["body"] == "" and rows[1]["body"] == {"id": 2}
+    said, gaps = messages(store, None)
+    assert ([body for _, _, body in said], gaps) == (['{"id": 2}', '{"id": 4}'], 2)
+
+
+def test_an_archive_counts_the_messages_whose_body_is_gone() -> None:
+    store = _http()
+    store.bodies.forget_before(1)
+    assert write_har(store, None, io.StringIO()) == Written(2, gaps=1)

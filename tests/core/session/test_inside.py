@@ -5,9 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Literal
+
+import pytest
 
 from hel_tui.core import protocol as p
 from hel_tui.core.mcp.cassette import read_cassette
+from hel_tui.core.mcp.frames import FrameStore
 from tests.rig import Driver
 
 Open = Callable[..., Driver]
@@ -58,3 +62,25 @@ def test_switches_entry_and_processes_are_read_and_changed_through_the_door(play
         driver.wait(lambda _events: len(runtime.processes("fix")) == 1)
         driver.send(p.EndProcess("fix", runtime.processes("fix")[0].pid))
         driver.wait(lambda _events: any("was not ended" in one.text for one in driver.of(p.Notice)))
+
+
+def test_an_export_says_how_many_bodies_are_not_in_it(
+    play: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with play(access="auto") as driver:
+        driver.phase("fix", "ready")
+        monkeypatch.setattr(FrameStore, "is_whole", lambda _store, frame: frame.method != "initialize")
+
+        def told(name: str) -> p.Notice:
+            form: Literal["jsonl", "cassette"] = "jsonl" if name.endswith("jsonl") else "cassette"
+            driver.send(p.ExportFrames("fix", str(tmp_path / name), form))
+            driver.wait(lambda _events: any(name in one.text for one in driver.of(p.Notice)))
+            return next(one for one in driver.of(p.Notice) if name in one.text)
+
+        assert told("a.jsonl").severity == "warning" and "body of 2 of the frames" in told("b.jsonl").text
+        assert "will not replay whole" in told("a.cassette").text
+        assert all(
+            "initialize" not in str(one.message)
+            for one in read_cassette(tmp_path / "a.cassette").frames
+            if one.way == "out" and one.message.get("id") is not None
+        )
