@@ -50,6 +50,8 @@ class Doctor:
             return False
         known = self._known.get(command.server)
         if known is None or not known.running:
+            # at once: a second key may come before the task begins
+            self._tell(p.Diagnosis(command.server, (), running=True))
             self._spawn(self._look(command.server))
         return True
 
@@ -61,11 +63,23 @@ class Doctor:
             self._emit(p.Diagnosed(diagnosis.server, diagnosis.running))
 
     async def _look(self, server: str) -> None:
+        """Look at it; however that ends, it can be asked for again."""
+        try:
+            await (self._look_at(server) if server else self._look_at_hel())
+        except Exception as error:
+            sentence = f"hel failed at it: {type(error).__name__}: {self._redactor(str(error))}"
+            self._end(server, p.Finding("error", "doctor", sentence))
+        finally:
+            self._end(server)
+
+    def _end(self, server: str, *more: p.Finding) -> None:
+        known = self._known[server]
+        if known.running:
+            self._tell(replace(known, findings=(*known.findings, *more), running=False))
+
+    async def _look_at(self, server: str) -> None:
         from hel_tui.core.doctor.examine import Ward, examine
 
-        if not server:
-            await self._look_at_hel()
-            return
         supervisor = self._host.server(server)
         if supervisor is None:
             sentence = f"{server} is not approved, or no file names it"
@@ -87,7 +101,6 @@ class Doctor:
         from hel_tui.core.doctor.machine import files, machine
 
         began = time.monotonic()
-        self._tell(p.Diagnosis("", (), running=True))
         found = await in_thread(
             lambda: list(machine(self._options.environ, self._places, self._options.project)), "hel-doctor"
         )
