@@ -229,9 +229,13 @@ class Caller:
         return outcome if outcome.failed else await self._hooks.after(checked, outcome)
 
     def _note_repeats(self, card: Card, checked: Checked) -> None:
-        """Put a remark behind the result when the model goes in circles."""
+        """Put a remark behind the result when the model goes in circles.
+
+        A call of the person beside the turns does not break a circle; a turn of the person's own does.
+        """
         if card.by_hand:
-            self._repeats.clear()
+            if not card.beside:
+                self._repeats.clear()
             return
         count, calls = self._repeats.add((checked.name, shown(checked.arguments)))
         if not count:

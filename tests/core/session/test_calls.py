@@ -140,6 +140,20 @@ def test_a_different_call_in_between_starts_the_count_anew(play: Open, model: Sc
     assert not any("Remark:" in results(body)[0] for body in model.requests[1:])
 
 
+def test_a_call_by_hand_beside_the_turns_does_not_start_the_count_anew(
+    play: Open, model: ScriptedModel
+) -> None:
+    same = call("read_file", {"path": "config.ini"})
+    with play(same, same, say("so"), same, say("enough"), access="auto") as driver:
+        driver.phase("fix", "ready")
+        driver.ask("go")
+        before = len(driver.results())
+        driver.send(p.CallTool("fix.echo", "{}"))
+        assert driver.call_end(before).state == "ok"
+        driver.ask("on")
+    assert "Remark:" in results(model.requests[-1])[0]
+
+
 def test_two_calls_that_take_turns_get_a_remark_at_the_same_rounds(play: Open, model: ScriptedModel) -> None:
     one, other = call("read_file", {"path": "config.ini"}), call("glob", {"pattern": "*"})
     with play(*[one, other] * 9, say("enough")) as driver:
