@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from hel_tui.core import protocol as p
@@ -76,6 +78,19 @@ async def open_save(d: Driver) -> RenewalScreen:
     screen = d.app.screen
     assert isinstance(screen, RenewalScreen)
     return screen
+
+
+async def test_calls_that_are_made_again_meanwhile_come_to_the_open_screen() -> None:
+    found = core(p.ServerRenewed("inventory", 2, "renewed", "the new one answers"))
+    found.renewals[2] = replace(SAVE, number=2, reruns=SAVE.reruns[:1], running=True)
+    async with opened(found) as d:
+        screen = await open_save(d)
+        await d.until(lambda: "More is being called again" in screen_text(d.app))
+        assert screen.current == SAVE.reruns[0]
+        found.renewals[2] = replace(SAVE, number=2)
+        await d.until(lambda: "More is being called again" not in screen_text(d.app))
+        assert all(one.tool in screen_text(d.app) for one in SAVE.reruns)
+        assert screen.current == SAVE.reruns[0]
 
 
 async def test_checks_stand_under_their_server_with_how_they_went() -> None:

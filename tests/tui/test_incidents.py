@@ -110,6 +110,21 @@ async def test_a_renewal_shows_the_old_result_beside_the_new():
         assert "rain" in shown and "before" in shown and "after" in shown
 
 
+async def test_a_renewal_that_is_told_again_is_the_same_card_with_what_is_known_now():
+    found = core()
+    found.renewals[2] = replace(RENEWAL, reruns=(), running=True)
+    async with opened(found) as d:
+        await d.put(p.ServerRenewed("weather", 2, "renewed", "the new one answers; 1 is being called again"))
+        await d.until(lambda: "More is being called again" in screen_text(d.app, d.app.main.conversation))
+        count = len(d.app.bridge.state.items)
+        found.renewals[2] = RENEWAL
+        await d.put(p.ServerRenewed("weather", 2, "renewed", "the new one answers; 1 called again"))
+        await d.until(lambda: "another result" in screen_text(d.app, d.app.main.conversation))
+        shown = screen_text(d.app, d.app.main.conversation)
+        assert "1 called again" in shown and "being called again" not in shown
+        assert len(d.app.bridge.state.items) == count
+
+
 async def test_a_card_whose_details_are_not_kept_still_says_what_happened():
     async with opened(scenes.busy_core()) as d:
         await d.put(p.ServerFailed("weather", 99, "exit 1"))

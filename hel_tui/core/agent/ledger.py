@@ -75,7 +75,7 @@ class Ledger:
         self._record = record
         self._details: dict[str, CallDetail] = {}
         self._by_hand: set[str] = set()
-        """Ids of the calls that the person made."""
+        """Ids of the calls that the person made and that began to run."""
         self._sizes: dict[str, int] = {}
         """Characters of each result that is kept, oldest first."""
         self._kept = 0
@@ -93,7 +93,7 @@ class Ledger:
         return self._details.get(call_id)
 
     def by_hand(self, server: str) -> tuple[CallDetail, ...]:
-        """The calls of this server's tools that the person made and that came to a result, oldest first."""
+        """The calls of this server's tools that the person made and that ran to an end, oldest first."""
         return tuple(
             detail
             for call_id, detail in tuple(self._details.items())
@@ -136,8 +136,6 @@ class Ledger:
             shared=not by_hand,
         )
         self._details[call_id] = detail
-        if by_hand:
-            self._by_hand.add(call_id)
         summary = " ".join(summary.split())[:MAX_SUMMARY]
         limit = tool.limit if tool is not None else 0.0
         self._emit(CallStarted(turn, call_id, server, raw, summary, by_hand=by_hand, limit=limit))
@@ -149,6 +147,8 @@ class Ledger:
         runs = state == "running"
         if runs:
             card.began = time.monotonic()
+            if card.by_hand:
+                self._by_hand.add(card.id)
         self._keep(card, replace(card.detail, state=state))
         self._emit(CallChanged(card.id, state, at=time.time() if runs else 0.0))
 

@@ -79,6 +79,8 @@ class Renewal:
     change: int = 0
     """Number of the change of its tools; 0 when they stayed."""
     reruns: tuple[Rerun, ...] = ()
+    running: bool = False
+    """More is being called again."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,28 +1,29 @@
 """Author mode: a save of a watched file starts the server's next generation, and shows what is different.
 
 One renewal of a server at a time; the newest save wins. Not here: starting it beside the old one (mcp),
-noticing saves (saves), calling again (reruns).
+noticing saves (saves), calling again (reruns), what was said of a save (renewals).
 """
 
 from __future__ import annotations
 
 import asyncio
-import itertools
 import time
 from collections.abc import Callable, Coroutine
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from hel_tui.core import protocol as p
 from hel_tui.core.mcp.entries import ServerEntry
 from hel_tui.core.mcp.host import Host
+from hel_tui.core.session.renewals import Renewals, sentence
 from hel_tui.core.session.reruns import Reruns
 from hel_tui.core.session.saves import read_glob, saves
 from hel_tui.core.tools.wildcards import WildcardError
 
-KEPT = 100
-"""Renewals that can be looked at."""
-MAX_SENTENCE = 200
+Followed = tuple[tuple[str, ...], Path, str]
+"""What of an entry decides which files are watched: its globs, their root, its transport."""
+NO_PROGRAM = "Saves are not followed: `watch` is for servers that hel starts, and this one is an address."
 
 
 class Author:
@@ -42,19 +43,24 @@ class Author:
         self._reruns = reruns
         self._emit = emit
         self._spawn = spawn
-        self._watching: dict[str, tuple[ServerEntry, asyncio.Task[None]]] = {}
+        self._watching: dict[str, tuple[Followed, asyncio.Task[None] | None]] = {}
+        """Without a task where it was told that saves are not followed."""
         self._renewing: dict[str, asyncio.Task[None]] = {}
         self._files: dict[str, tuple[Path, ...]] = {}
         """What was saved since a server was last renewed."""
         self._changes: dict[str, int] = {}
         """Number of the newest change of each server's tools."""
-        self._numbers = itertools.count(1)
-        self._renewals: dict[int, p.Renewal] = {}
+        self._renewals = Renewals()
         self._is_on = False
 
     def renewal(self, number: int) -> p.Renewal | None:
         """What came of one save; None when it is not kept."""
         return self._renewals.get(number)
+
+    def clear(self) -> None:
+        """A new session begins: forget what came of saves."""
+        self._renewals.clear()
+        self._reruns.clear()
 
     async def watch(self) -> None:
         """Follow saves until cancelled."""
@@ -65,7 +71,8 @@ class Author:
             await asyncio.Event().wait()
         finally:
             self._is_on = False
-            tasks = [*self._renewing.values(), *(task for _, task in self._watching.values())]
+            watching = [task for _, task in self._watching.values() if task is not None]
+            tasks = [*self._renewing.values(), *watching]
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
@@ -82,15 +89,23 @@ class Author:
         """Watch the files of a server as its entry says now."""
         supervisor = self._host.server(name)
         entry = supervisor.entry if supervisor is not None else None
-        before = self._watching.get(name)
-        if before is not None and entry is not None and before[0].watch == entry.watch:
+        wanted = (
+            (entry.watch, entry.default_cwd, entry.transport) if entry is not None and entry.watch else None
+        )
+        before, task = self._watching.get(name, (None, None))
+        if before == wanted:
             return
-        if before is not None:
-            del self._watching[name]
-            before[1].cancel()
-        if entry is not None and entry.watch and entry.transport == "stdio":
+        if task is not None:
+            task.cancel()
+        self._watching.pop(name, None)
+        if entry is None or wanted is None:
+            return
+        if entry.transport == "stdio":
             task = asyncio.ensure_future(self._watch(entry))
-            self._watching[name] = (entry, task)
+        else:
+            task = None
+            self._emit(p.Notice("warning", NO_PROGRAM, name))
+        self._watching[name] = wanted, task
 
     async def _watch(self, entry: ServerEntry) -> None:
         try:
@@ -121,11 +136,11 @@ class Author:
         files = tuple(map(self._shown, self._files.pop(name, ())))
         if outcome.refused:
             return
-        number = next(self._numbers)
         change = self._changes.get(name, 0)
         failure = outcome.failure
+        again = self._reruns.due(name) if failure is None else []
         renewal = p.Renewal(
-            number,
+            self._renewals.next_number(),
             name,
             time.time(),
             files,
@@ -133,12 +148,25 @@ class Author:
             reason=(failure.exit or failure.sentence) if failure is not None else "",
             failure=failure.number if failure is not None else 0,
             change=change if change != known else 0,
-            reruns=await self._reruns.run(name) if failure is None else (),
+            running=bool(again),
         )
-        self._renewals[number] = renewal
-        while len(self._renewals) > KEPT:
-            del self._renewals[next(iter(self._renewals))]
-        self._emit(p.ServerRenewed(name, number, renewal.state, _sentence(renewal, outcome.still_up)))
+        self._tell(renewal, sentence(renewal, outcome.still_up, left=len(again)))
+        left = len(again)
+        try:
+            for make in again:
+                rerun = await make()
+                left -= 1
+                if rerun is not None:
+                    renewal = replace(renewal, reruns=(*renewal.reruns, rerun))
+                    self._renewals.keep(renewal)
+        finally:  # the next save may have come first
+            if again:
+                renewal = replace(renewal, running=False)
+                self._tell(renewal, sentence(renewal, outcome.still_up, left=left))
+
+    def _tell(self, renewal: p.Renewal, told: str) -> None:
+        self._renewals.keep(renewal)
+        self._emit(p.ServerRenewed(renewal.server, renewal.number, renewal.state, told))
 
     def _shown(self, path: Path) -> str:
         """A file as a person of this project names it."""
@@ -150,17 +178,3 @@ async def _seen(task: asyncio.Task[None]) -> None:
     await asyncio.wait({task})
     if not task.cancelled() and (error := task.exception()) is not None:
         raise error
-
-
-def _sentence(renewal: p.Renewal, still_up: bool) -> str:
-    """What came of a save, in one sentence of at most 200 characters; the files are told beside it."""
-    if renewal.state == "broken":
-        then = "the one before still answers" if still_up else "it is tried again with the next save"
-        return f"the new one did not come up ({renewal.reason}); {then}"[:MAX_SENTENCE]
-    told = ["the new one answers"]
-    if renewal.reruns:
-        differ = sum(not one.same for one in renewal.reruns)
-        wrong = sum(one.failed for one in renewal.reruns)
-        told.append(f"{len(renewal.reruns)} called again, {differ} with another result")
-        told += [f"{wrong} failed"] if wrong else []
-    return "; ".join(told)[:MAX_SENTENCE]

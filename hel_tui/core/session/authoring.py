@@ -1,6 +1,6 @@
-"""What people who write servers use: saved checks, watched servers, diagnoses.
+"""What people who write servers use: saved checks and watched servers.
 
-Not here: running and comparing checks (checking), author mode (author), what a doctor looks at (diagnosis).
+Not here: running and comparing checks (checking), author mode (author).
 """
 
 from __future__ import annotations
@@ -27,17 +27,23 @@ class Authoring:
         project: Path,
         checking: Checking,
         author: Author,
+        emit: Callable[[p.Event], None],
         spawn: Callable[[Coroutine[Any, Any, None]], None],
     ) -> None:
         """`spawn` runs work beside the turns."""
         self._project = project
         self._checking = checking
         self._author = author
+        self._emit = emit
         self._spawn = spawn
 
     def renewal(self, number: int) -> p.Renewal | None:
         """What came of one save."""
         return self._author.renewal(number)
+
+    def clear(self) -> None:
+        """A new session begins; checks and what was agreed to stay."""
+        self._author.clear()
 
     def checks(self) -> tuple[p.CheckRow, ...]:
         """The saved checks, by name."""
@@ -47,11 +53,8 @@ class Authoring:
         """How those went that were run last."""
         return self._checking.results
 
-    def diagnosis(self, server: str) -> p.Diagnosis | None:
-        """What a doctor found."""
-
     def obey(self, command: p.Command) -> bool:
-        """Carry out a command that is about checks or diagnoses; False for any other."""
+        """Carry out a command that is about checks; False for any other."""
         match command:
             case p.SaveCheck():
                 self._spawn(self._checking.save(command))
@@ -72,5 +75,8 @@ class Authoring:
     async def follow_checks(self) -> None:
         """Read the checks, and again whenever their files change, until cancelled."""
         await self._checking.read()
-        async for _ in saves([read_glob(self._project, CHECK_FILES)]):
-            await self._checking.read()
+        try:
+            async for _ in saves([read_glob(self._project, CHECK_FILES)]):
+                await self._checking.read()
+        except (OSError, RuntimeError) as error:
+            self._emit(p.Notice("warning", f"Changes of {CHECK_FILES} are not followed: {error}"))

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from hel_tui.core import protocol as p
@@ -191,10 +193,10 @@ class Checking:
         return [found[id(check)] for check in checks]
 
     async def run_one(
-        self, check: Check, heard: Callable[[Json], None] = lambda _result: None
+        self, check: Check, heard: Callable[[Json], None] = lambda _result: None, limit: float = math.inf
     ) -> p.CheckResult:
         """Run one check. A call that rules or the access level refuse is skipped, and one that a person would
-        be asked about and did not agree to. `heard` gets what came.
+        be asked about and did not agree to. `heard` gets what came, within `limit` seconds at most.
         """
         tool = self._host.catalogue.find(check.server, check.tool)
         if tool is not None and not check.problem:
@@ -207,7 +209,7 @@ class Checking:
             heard(result)
             return result
 
-        return await self._runner.run(check, call)
+        return await self._runner.run(replace(check, timeout=min(check.timeout, limit)), call)
 
     async def _call(self, check: Check, tool: McpTool | None, arguments: Json) -> Json:
         """Call the tool that was decided about, which is None where there is none."""
@@ -224,9 +226,7 @@ class Checking:
             result = await tool.call(tool.raw, arguments, lambda _progress, _total, _message: None)
         except CallFault as fault:
             raise NoResult(str(fault)) from fault
-        if isinstance(structured := result.get("structuredContent"), JsonText):
-            result = {**result, "structuredContent": json.loads(structured)}
-        return result
+        return whole(result)
 
     def due(self, server: str) -> Iterable[Check]:
         """The checks of a server that the person saved or ran in this run of hel, as long as they are the
@@ -238,6 +238,13 @@ class Checking:
             for check in self._checks
             if check.server == server and not check.problem and _key(check) in keys
         ]
+
+
+def whole(result: Json) -> Json:
+    """The result with its structured content as a value, also where it is large and was left as text."""
+    if isinstance(structured := result.get("structuredContent"), JsonText):
+        return {**result, "structuredContent": json.loads(structured)}
+    return result
 
 
 def _key(check: Check) -> Key:

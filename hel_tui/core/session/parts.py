@@ -204,11 +204,9 @@ def assemble(
         emit=emit,
         answerable=options.answerable,
     )
-    reruns = Reruns(
-        host=host, ledger=ledger, policy=policy, checking=checking, files=lambda: files, hide=redactor.known
-    )
+    reruns = Reruns(host=host, ledger=ledger, policy=policy, checking=checking, hide=redactor.known)
     author = Author(project=options.project, host=host, reruns=reruns, emit=emit, spawn=spawn)
-    authoring = Authoring(project=options.project, checking=checking, author=author, spawn=spawn)
+    authoring = Authoring(project=options.project, checking=checking, author=author, emit=emit, spawn=spawn)
     searches = Searches(host, record, emit)
     offerings = Offerings(host, lambda: files, emit, redactor.known)
 
@@ -223,6 +221,7 @@ def assemble(
         host.catalogue.unload_all()
         searches.clear()
         offerings.clear()
+        authoring.clear()
 
     def settings_changed(now: LoadedSettings) -> None:
         """The project's own settings hold from here on, but for what the command line says."""

@@ -7,20 +7,23 @@ is never made again, nor one of a tool that is said to destroy. Not here: when (
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import hashlib
+import json
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import partial
 
 from hel_tui.core import protocol as p
 from hel_tui.core.agent.arguments import parse_arguments, shown
 from hel_tui.core.agent.gates import Policy
-from hel_tui.core.agent.ledger import Ledger
+from hel_tui.core.agent.ledger import GONE, Ledger
 from hel_tui.core.checks.check import Check
 from hel_tui.core.checks.comparing import rendered
-from hel_tui.core.mcp.binary import ResultFiles
+from hel_tui.core.mcp.arguments import check_arguments
 from hel_tui.core.mcp.faults import CallFault
 from hel_tui.core.mcp.host import Host
-from hel_tui.core.mcp.results import to_outcome
 from hel_tui.core.mcp.tool import McpTool
-from hel_tui.core.session.checking import Checking
+from hel_tui.core.session.checking import Checking, whole
 from hel_tui.core.threads import in_thread
 from hel_tui.core.vocabulary import Json
 
@@ -31,6 +34,19 @@ LIMIT = 30.0
 """Seconds each may take."""
 MAX_TEXT = 100_000
 """Characters of a result that are kept to be looked at."""
+MAX_BEFORE = 8_000_000
+"""Characters of the results that the next ones are compared with; beyond, the oldest are let go."""
+
+Make = Callable[[], Awaitable[p.Rerun | None]]
+"""Makes one call again; None where it turns out that it is not to be."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Came:
+    """What a call came to: as much of it as is shown, and the hash of all of it."""
+
+    text: str
+    digest: bytes
 
 
 class Reruns:
@@ -43,22 +59,27 @@ class Reruns:
         ledger: Ledger,
         policy: Policy,
         checking: Checking,
-        files: Callable[[], ResultFiles],
         hide: Callable[[str], str],
     ) -> None:
         self._host = host
         self._ledger = ledger
         self._policy = policy
         self._checking = checking
-        self._files = files
         self._hide = hide
-        self._before: dict[str, str] = {}
-        """What each check and each call came to when it was made last."""
+        self._before: dict[str, _Came] = {}
+        """What each check and each call came to when it was made last, the newest at the end."""
 
-    async def run(self, server: str) -> tuple[p.Rerun, ...]:
-        """Make the calls again that are due after a renewal of `server`, one after the other."""
-        found = [await self._check(check) for check in tuple(self._checking.due(server))[:MOST_CHECKS]]
-        return (*found, *[one for detail in self._calls(server) if (one := await self._again(detail))])
+    def clear(self) -> None:
+        """A new session begins: nothing is compared with what came in the last one."""
+        self._before.clear()
+
+    def due(self, server: str) -> list[Make]:
+        """The calls that are to be made again after a renewal of `server`, one after the other."""
+        checks = tuple(self._checking.due(server))[:MOST_CHECKS]
+        return [
+            *(partial(self._check, check) for check in checks),
+            *(partial(self._again, detail) for detail in self._calls(server)),
+        ]
 
     def _calls(self, server: str) -> list[p.CallDetail]:
         """The newest calls by hand, each tool with each arguments once; oldest first."""
@@ -69,7 +90,7 @@ class Reruns:
 
     async def _check(self, check: Check) -> p.Rerun:
         came: list[Json] = []
-        result = await self._checking.run_one(check, came.append)
+        result = await self._checking.run_one(check, came.append, LIMIT)
         after = await in_thread(lambda: rendered(came[0]), "hel-rerun") if came else result.message
         return self._told(f"check {check.name}", check.tool, check.arguments, None, after, result)
 
@@ -82,9 +103,10 @@ class Reruns:
             return p.Rerun(detail.tool, detail.arguments, detail.result[:MAX_TEXT], gone, False, True)
         if not isinstance(arguments, dict) or not self._may_be_called(tool, arguments):
             return None
-        key = f"call {detail.call_id}"
+        first = await in_thread(lambda: _first(detail), "hel-rerun")
         text, failed = await self._text(tool, arguments)
-        return self._told(key, detail.tool, arguments, detail.result, text, None, failed=failed)
+        key = f"call {detail.call_id}"
+        return self._told(key, detail.tool, arguments, first, text, None, failed=failed)
 
     def _may_be_called(self, tool: McpTool, arguments: Json) -> bool:
         """The person approved this very call once; a save must not delete a second time, nor dodge a rule."""
@@ -92,19 +114,19 @@ class Reruns:
         return not is_destructive and self._policy.decide(tool, arguments).action != "refuse"
 
     async def _text(self, tool: McpTool, arguments: Json) -> tuple[str, bool]:
+        """What a call comes to as checks compare it, so that what is saved of it has no part in that; and
+        whether it failed.
+        """
+        if problem := check_arguments(tool.spec.parameters, arguments):
+            return f"Not executed: the arguments do not fit the tool's schema. {problem}.", True
         try:
             async with asyncio.timeout(LIMIT):
                 result = await tool.call(tool.raw, arguments, lambda _progress, _total, _message: None)
         except TimeoutError:
             return f"no answer within {LIMIT:g} s", True
         except CallFault as fault:
-            return self._hide(str(fault)), True
-        outcome = await in_thread(
-            lambda: to_outcome(tool.server, tool.raw, result, self._files(), output=tool.spec.output),
-            "hel-rerun",
-        )
-        text = outcome.full if outcome.full is not None else outcome.text
-        return self._hide(text), outcome.failed
+            return f"{fault.sentence} {fault.told}".rstrip(), True
+        return await in_thread(lambda: rendered(whole(result)), "hel-rerun"), result.get("isError") is True
 
     def _told(
         self,
@@ -118,15 +140,28 @@ class Reruns:
         failed: bool = False,
     ) -> p.Rerun:
         """The new result beside the one before; the first time a check is called again there is none."""
-        after = self._hide(after)[:MAX_TEXT]
-        before = self._before.get(key, (first if first is not None else after)[:MAX_TEXT])
-        self._before[key] = after
+        now = self._came(after)
+        before = self._before.pop(key, None) or (self._came(first) if first is not None else now)
+        self._before[key] = now
+        while sum(len(one.text) for one in self._before.values()) > MAX_BEFORE:
+            del self._before[next(iter(self._before))]
         return p.Rerun(
             tool=tool,
             arguments=shown(arguments),
-            before=before,
-            after=after,
-            same=before == after,
+            before=before.text,
+            after=now.text,
+            same=before.digest == now.digest,
             failed=check.state in ("failed", "error") if check is not None else failed,
             check=check,
         )
+
+    def _came(self, text: str) -> _Came:
+        text = self._hide(text).rstrip("\n")
+        return _Came(text[:MAX_TEXT], hashlib.sha256(text.encode("utf-8", "replace")).digest())
+
+
+def _first(detail: p.CallDetail) -> str | None:
+    """What the person's own call came to; None where that is not kept in a form that can be compared."""
+    if detail.raw:
+        return rendered(json.loads(detail.raw))
+    return None if detail.saved or detail.result == GONE else detail.result

@@ -176,6 +176,8 @@ def _renewal(renewal: p.Renewal, reads: Reads, width: int, expanded: bool) -> li
         out += _change(change, width, expanded=True)
     for one in renewal.reruns:
         out += _rerun(one, width, expanded)
+    if renewal.running:
+        out.append(fitted([(t("renewal.running"), MUTED)], width))
     return out
 
 

@@ -60,3 +60,22 @@ def test_a_new_session_begins_without_the_cards_of_the_last(ledger: Ledger) -> N
     assert ledger.detail("call_0") is None
     assert ended(ledger, "call_0", "y") == "call_0"
     assert result(ledger, "call_0") == "y"
+
+
+def test_calls_by_hand_are_those_that_ran_to_an_end(ledger: Ledger) -> None:
+    for name, runs, state in (
+        ("made", True, "ok"),
+        ("failed", True, "failed"),
+        ("never made", False, "failed"),
+        ("stopped", True, "cancelled"),
+        ("still running", True, None),
+    ):
+        card = ledger.open(1, ToolCall(name, "tool", "{}"), None, by_hand=True)
+        if runs:
+            ledger.state(card, "running")
+        if state is not None:
+            card.state = state
+            ledger.finish(card, Outcome("x"))
+    assert [detail.call_id for detail in ledger.by_hand("")] == ["made", "failed"]
+    ended(ledger, "of the model", "x")
+    assert len(ledger.by_hand("")) == 2

@@ -9,7 +9,7 @@ from pathlib import Path
 from tests.rig import SERVERS
 
 PROGRAM = """
-import base64, os, sys, time
+import os, sys, time
 sys.path.insert(0, {servers!r})
 from stdio_server import Server, text, tool
 
@@ -50,7 +50,9 @@ class Source:
     def save(self, says: str, tools: str = 'tool("echo")', begin: str = "pass", call: str = "pass") -> None:
         """Replace the file as editors do. `call` is run before a call is answered."""
         beside = self.file.with_suffix(".tmp")
-        beside.write_text(PROGRAM.format(servers=str(SERVERS), says=says, tools=tools, begin=begin, call=call))
+        beside.write_text(
+            PROGRAM.format(servers=str(SERVERS), says=says, tools=tools, begin=begin, call=call)
+        )
         beside.replace(self.file)
 
     @property

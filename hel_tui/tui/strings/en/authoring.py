@@ -62,6 +62,7 @@ STRINGS: dict[str, str] = {
     "renewal.tools": "Its tools changed",
     "renewal.calls": "Called again",
     "renewal.no_calls": "Nothing was called again: make a call by hand, or save a check.",
+    "renewal.running": "More is being called again…",
     "renewal.same": "same result",
     "renewal.other": "another one",
     "renewal.failed": "failed",

@@ -62,6 +62,7 @@ STRINGS: dict[str, str] = {
     "renewal.tools": "도구가 바뀌었습니다",
     "renewal.calls": "다시 호출함",
     "renewal.no_calls": "다시 호출한 것이 없습니다: 직접 호출하거나 검사를 저장하세요.",
+    "renewal.running": "나머지를 다시 호출하는 중…",
     "renewal.same": "같은 결과",
     "renewal.other": "다른 결과",
     "renewal.failed": "실패",
