@@ -40,6 +40,10 @@ def _parser() -> Parser:
     parser.add_argument(
         "--watch", action="append", default=[], metavar="GLOB", help="start it anew when such a file is saved"
     )
+    parser.add_argument(
+        "--protocol", choices=("handshake", "stateless"), help="the era to speak (default: find out)"
+    )
+    parser.add_argument("--sampling", action="store_true", help="it may ask for the model")
     parser.add_argument("--theme", metavar="NAME", help="colours of the screen")
     add_common(parser)
     return parser
@@ -58,6 +62,8 @@ def main(argv: Sequence[str]) -> int:
     project = project_folder(parser, args.dir)
     name = args.name or name_for(command[0] if command else args.url, command[1:])
     entry = _entry(parser, args, command, project)
+    entry |= {"protocol": args.protocol} if args.protocol else {}
+    entry |= {"sampling": True} if args.sampling else {}
     with tempfile.TemporaryDirectory(prefix="hel-inspect-") as folder:
         file = Path(folder) / "mcp.json"
         file.write_text(json.dumps({"servers": {name: entry}}, indent=2), "utf-8")
@@ -91,7 +97,8 @@ def _entry(parser: Parser, args: argparse.Namespace, command: Sequence[str], pro
         entry: dict[str, Any] = {"url": args.url, "headers": _pairs(parser, args.header, ":", "--header")}
         return entry | ({"type": args.transport} if args.transport else {})
     entry = {"command": command[0], "args": list(command[1:]), "env": env, "cwd": str(project)}
-    return entry | ({"watch": args.watch} if args.watch else {})
+    watch = [os.path.join(project, glob) for glob in args.watch]  # noqa: PTH118 - a glob is no path
+    return entry | ({"watch": watch} if watch else {})
 
 
 def _pairs(parser: Parser, words: Sequence[str], sign: str, option: str) -> dict[str, str]:

@@ -221,7 +221,7 @@ class Form:
                 self._properties(node)
                 node.present = True
                 for child in node.children if node.depth < DEEPEST_ALONE else ():
-                    if child.required:
+                    if child.required or _tells_apart(child):
                         self._begin(child)
             case "array":
                 node.present = True
@@ -327,3 +327,10 @@ def _fresh(node: Node) -> str:
 
 def _set_raw(node: Node, value: Any) -> None:
     node.raw, node.text = True, written(value)
+
+
+def _tells_apart(node: Node) -> bool:
+    """Whether a property of an alternative can only have one value: servers tell alternatives by it."""
+    parent = node.parent
+    in_union = parent is not None and parent.parent is not None and parent.parent.kind == "union"
+    return in_union and node.kind == "choice" and len(node.spec.options) == 1

@@ -368,3 +368,26 @@ def test_whatever_a_schema_says_a_form_is_made_and_no_argument_is_lost(schema: A
 @given(JSON)
 def test_a_form_without_a_schema_gives_back_any_json(given_value: Any) -> None:
     assert value(Form({}, given_value)) == given_value
+
+
+def test_an_alternative_that_is_chosen_says_which_it_is_although_its_mark_is_not_required() -> None:
+    def shape(kind: str, **more: Any) -> dict[str, Any]:
+        mark = {"const": kind, "default": kind, "type": "string"}
+        return {"type": "object", "properties": {"kind": mark, **more}, "required": list(more)}
+
+    schema = {
+        "type": "object",
+        "properties": {
+            "place": {
+                "oneOf": [shape("point", x={"type": "number"}), shape("town", name={"type": "string"})],
+                "discriminator": {"propertyName": "kind"},
+            }
+        },
+        "required": ["place"],
+    }
+    form = Form(schema)
+    place = form.find(("place",))
+    union = place if place.kind == "union" else place.parent
+    form.pick(union, 1)
+    form.write(form.find(("place", "name")), "Berlin")
+    assert value_of(form.root) == {"place": {"kind": "town", "name": "Berlin"}}

@@ -186,6 +186,10 @@ def _remote(args: argparse.Namespace, url: str) -> Draft:
 def _with_times(args: argparse.Namespace, draft: Draft) -> Draft:
     times = {"timeout": args.timeout, "startup_timeout": args.startup_timeout}
     draft.entry |= {key: value for key, value in times.items() if value is not None}
+    if args.watch and "url" in draft.entry:
+        raise Unusable("--watch is for programs; a remote server is not started here")
+    more = {"watch": args.watch, "protocol": args.protocol, "sampling": args.sampling}
+    draft.entry |= {key: value for key, value in more.items() if value}
     return draft
 
 

@@ -146,6 +146,13 @@ def _add(parser: Parser) -> None:
     parser.add_argument(
         "--startup-timeout", type=_seconds, metavar="S", help="seconds until it counts as slow"
     )
+    parser.add_argument(
+        "--watch", action="append", default=[], metavar="GLOB", help="start it anew when such a file is saved"
+    )
+    parser.add_argument(
+        "--protocol", choices=("handshake", "stateless"), help="the era to speak (default: find out)"
+    )
+    parser.add_argument("--sampling", action="store_true", help="it may ask for the model")
     parser.add_argument("-f", "--force", action="store_true", help="replace one of that name")
     _json(parser, "what was written where")
 
