@@ -7,7 +7,8 @@ Both eras: `server/discover` (2026-07-28, stateless) is tried first, anything bu
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import mcp_types as types
@@ -25,6 +26,7 @@ from hel_tui.core.mcp.entries import Protocol
 from hel_tui.core.mcp.faults import ServerFault
 from hel_tui.core.mcp.link import LinkFault
 from hel_tui.core.mcp.messages import kind_of
+from hel_tui.core.store.redact import MARGIN, head
 from hel_tui.core.vocabulary import Json
 
 PROBE_TIMEOUT = 10.0
@@ -32,6 +34,9 @@ PROBE_TIMEOUT = 10.0
 
 INSTRUCTIONS = 20_000
 """Characters of a server's instructions that are kept."""
+NAME = 200
+"""As many of its own name, and of its own version."""
+_KEPT = NAME + MARGIN
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +47,22 @@ class Hello:
     era: Literal["handshake", "stateless"]
     capabilities: Json
     name: str = ""
-    """Its own name and version, for display only."""
+    """What it calls itself, for display only."""
+    release: str = ""
+    """The version of its own that it names, for display only."""
     ignored_probe: bool = False
     instructions: str = ""
-    """What it says of its use, at most `INSTRUCTIONS` characters: for the person, never for the model."""
+    """What it says of its use, at most `INSTRUCTIONS` characters once `masked`: for the person, never for
+    the model."""
+
+    def masked(self, mask: Callable[[str], str]) -> Hello:
+        """What it said of itself without secrets, and cut."""
+        return replace(
+            self,
+            name=head(self.name, NAME, mask),
+            release=head(self.release, NAME, mask),
+            instructions=head(self.instructions, INSTRUCTIONS, mask),
+        )
 
     def offers(self, kind: str) -> bool:
         """True if it declared the capability `kind`, such as `tools`."""
@@ -143,12 +160,14 @@ def _adopt(session: Session, raw: Json) -> Hello | Literal[False]:
     except (ValidationError, RuntimeError):
         return False  # no answer of a stateless server, or of one that only speaks older revisions
     capabilities = raw.get("capabilities")
+    info: Json = session.server_info.model_dump() if session.server_info else {}
     return Hello(
         version=session.protocol_version or "",
         era="stateless",
         capabilities=capabilities if isinstance(capabilities, dict) else {},
-        name=_name(session.server_info.model_dump() if session.server_info else {}),
-        instructions=_text(raw.get("instructions"))[:INSTRUCTIONS],
+        name=_text(info.get("name"))[:_KEPT],
+        release=_text(info.get("version"))[:_KEPT],
+        instructions=_text(raw.get("instructions"))[: INSTRUCTIONS + MARGIN],
     )
 
 
@@ -177,9 +196,10 @@ async def _accept(session: Session, raw: Json, ignored_probe: bool) -> Hello:
         version=version,
         era="handshake",
         capabilities=capabilities,
-        name=_name(info),
+        name=_text(info.get("name"))[:_KEPT],
+        release=_text(info.get("version"))[:_KEPT],
         ignored_probe=ignored_probe,
-        instructions=_text(raw.get("instructions"))[:INSTRUCTIONS],
+        instructions=_text(raw.get("instructions"))[: INSTRUCTIONS + MARGIN],
     )
 
 
@@ -211,7 +231,3 @@ def _mutual(error: MCPError) -> str | None:
 
 def _text(value: Any) -> str:
     return value if isinstance(value, str) else ""
-
-
-def _name(info: Json) -> str:
-    return " ".join(part for part in (_text(info.get("name")), _text(info.get("version"))) if part)[:200]

@@ -39,12 +39,11 @@ def overview(supervisor: Supervisor, catalogue: Catalogue) -> ServerInside:
     entry, stores, hello = supervisor.entry, supervisor.stores, supervisor.hello
     switches = stores.switches
     rows = [row for row in catalogue.rows_of(entry.name) if not row.reason]
-    name, _, version = hello.name.rpartition(" ") if hello is not None else ("", "", "")
     return ServerInside(
         server=entry.name,
         era=hello.era if hello is not None else "",
-        server_name=name or version,
-        server_version=version if name else "",
+        server_name=hello.name if hello is not None else "",
+        server_version=hello.release if hello is not None else "",
         instructions=hello.instructions if hello is not None else "",
         capabilities=(
             *(_server_side(hello.capabilities) if hello is not None else ()),

@@ -88,7 +88,7 @@ class Reports:
     def ready(self, hello: Hello, listing: Listing, entry: ServerEntry, call: Caller, *, again: bool) -> None:
         """It is there: what it said of itself, and its tools."""
         status = self._status
-        self.hello = replace(hello, instructions=self._mask(hello.instructions))
+        self.hello = hello = hello.masked(self._mask)
         status.protocol = hello.version
         status.offers = tuple(kind for kind in OFFERS if hello.offers(kind))
         if hello.subscribes:
@@ -98,7 +98,8 @@ class Reports:
         if again:
             self.tell_change(change, self.cause)
         self.cause = "restart"
-        self._log.remark(f"ready: {hello.name or 'a server without a name'}, protocol {hello.version}")
+        name = f"{hello.name} {hello.release}".strip() or "a server without a name"
+        self._log.remark(f"ready: {name}, protocol {hello.version}")
         status.enter("ready", self._remark)
 
     @property

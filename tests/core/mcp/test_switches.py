@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
+from hel_tui.core.mcp.handshake import Hello
 from hel_tui.core.mcp.overview import overview
 from hel_tui.core.protocol import FormAnswer, Question, ServerInside
+from hel_tui.core.store.redact import Redactor
 from tests.core.mcp.conftest import until
 
 FORM = {"message": "m", "requestedSchema": {"type": "object", "properties": {}}}
@@ -103,6 +105,27 @@ async def test_the_overview_tells_what_was_negotiated_and_how_requests_went(benc
     assert 0 < calls.median <= calls.p95
     assert 0 < inside.loaded_tokens < inside.tokens
     assert dict(inside.switches) == {"roots": True, "elicitation": True, "sampling": False}
+
+
+@pytest.mark.parametrize(("mode", "version"), [("lists:spoken-names", "2.0 beta"), ("lists:no-version", "")])
+async def test_the_name_and_the_version_of_a_server_are_told_apart(
+    bench: Any, mode: str, version: str
+) -> None:
+    await bench.start(mode)
+    inside = _inside(bench)
+    assert (inside.server_name, inside.server_version) == ("My weather server", version)
+    assert f"ready: {f'My weather server {version}'.strip()}, protocol" in bench.log()
+
+
+def test_what_a_server_says_of_itself_is_cut_when_secrets_are_out() -> None:
+    secret = "Zq7wLp2xVb9nRt4k"
+    for offset in (190, 19_990):
+        said = "." * offset + secret + "." * 9000
+        hello = Hello("2025-11-25", "handshake", {}, name=said, release=said, instructions=said)
+        masked = hello.masked(Redactor([secret]))
+        assert secret[:6] not in repr(masked)
+        assert masked.name == masked.release and 180 < len(masked.name) <= 200
+        assert offset < len(masked.instructions) <= 20_000
 
 
 async def test_a_server_that_is_known_and_gone_still_shows_what_it_was(bench: Any) -> None:
