@@ -65,6 +65,9 @@ class Bodies:
         self.on_lost: Callable[[], None] = lambda: None
         """Hears, once, that the oldest bodies are let go from now on; in any thread."""
         self._is_told = False
+        self.on_failed: Callable[[str], None] = lambda _why: None
+        """Hears, once, that writing them fails, and why; in any thread."""
+        self._has_failed = False
 
     def put(self, number: int, body: bytes) -> None:
         """Keep the body of a frame; not yet known numbers only grow."""
@@ -79,7 +82,10 @@ class Bodies:
                 self._let_go(HARD)
             self._is_writing = True
         if begins:
-            threading.Thread(target=self._write, name="hel-frames", daemon=True).start()
+            try:
+                threading.Thread(target=self._write, name="hel-frames", daemon=True).start()
+            except RuntimeError as error:  # there are too many
+                self._failed(error)
         self._tell()
 
     def get(self, number: int) -> str:
@@ -157,33 +163,50 @@ class Bodies:
 
     def _write(self) -> None:
         """In a thread of its own: write the oldest bodies until enough room is there."""
-        while True:
-            with self._lock:
-                if self._bytes <= MEMORY:
-                    self._is_writing = False
-                    return
-                batch: list[tuple[int, _Body]] = []
-                left = BATCH
-                for number, body in self._memory.items():
-                    batch.append((number, body))
-                    left -= len(body)
-                    if left <= 0:
-                        break
-            began = time.monotonic()
-            data, places = self._prepared(batch)
-            offset = self._spill.append(data)
-            with self._lock:
-                for (number, body), (start, length) in zip(batch, places, strict=True):
-                    if self._memory.get(number) is not body:  # let go, or another since
-                        continue
-                    del self._memory[number]
-                    self._bytes -= len(body)
-                    if offset is None:
-                        self.lost += 1
-                    else:
-                        self._note(number, (offset + start) << _LENGTH_BITS | length)
-            self._tell()
-            time.sleep(min(time.monotonic() - began, LONGEST_PAUSE))  # a flood must not take all the time
+        try:
+            while self._write_some():
+                pass
+        except Exception as error:  # whoever puts the next body tries again; what is too much is let go
+            self._failed(error)
+
+    def _failed(self, error: Exception) -> None:
+        with self._lock:
+            self._is_writing = False
+            self._let_go(MEMORY - BATCH)  # it will hardly go better at the very next body
+            told, self._has_failed = self._has_failed, True
+        if not told:
+            self.on_failed(f"{type(error).__name__}: {error}")
+        self._tell()
+
+    def _write_some(self) -> bool:
+        """Write a batch, if there is too much; whether there may be more to do."""
+        with self._lock:
+            if self._bytes <= MEMORY:
+                self._is_writing = False
+                return False
+            batch: list[tuple[int, _Body]] = []
+            left = BATCH
+            for number, body in self._memory.items():
+                batch.append((number, body))
+                left -= len(body)
+                if left <= 0:
+                    break
+        began = time.monotonic()
+        data, places = self._prepared(batch)
+        offset = self._spill.append(data)
+        with self._lock:
+            for (number, body), (start, length) in zip(batch, places, strict=True):
+                if self._memory.get(number) is not body:  # let go, or another since
+                    continue
+                del self._memory[number]
+                self._bytes -= len(body)
+                if offset is None:
+                    self.lost += 1
+                else:
+                    self._note(number, (offset + start) << _LENGTH_BITS | length)
+        self._tell()
+        time.sleep(min(time.monotonic() - began, LONGEST_PAUSE))  # a flood must not take all the time
+        return True
 
     def _shown(self, body: _Body) -> str:
         """The body as it may be seen."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from array import array
+from bisect import bisect_left
 from collections import OrderedDict
 from collections.abc import Callable
 from pathlib import Path
@@ -133,8 +134,11 @@ class FrameStore:
     def _forget_before(self, number: int) -> None:
         self.bodies.forget_before(number)
         with self._lock:
-            for call in [one for one, numbers in self._calls.items() if numbers[-1] < number]:
-                del self._calls[call]
+            for call, numbers in list(self._calls.items()):
+                if numbers[-1] < number:
+                    del self._calls[call]
+                elif numbers[0] < number:  # a call with endless progress
+                    del numbers[: bisect_left(numbers, number)]
             for old in [one for one in self._exchanges if one < number]:
                 del self._exchanges[old]
 
@@ -209,6 +213,12 @@ class FrameStore:
     def exchange(self, number: int) -> HttpExchange | None:
         """What is known of the `http` frame with this number."""
         return self._exchanges.get(number)
+
+    @property
+    def noted(self) -> int:
+        """Numbers that are kept for calls."""
+        with self._lock:
+            return sum(map(len, self._calls.values()))
 
     def of_call(self, call_id: str) -> tuple[int, ...]:
         """Numbers of the kept frames that a call caused, in order."""

@@ -1,19 +1,21 @@
 """Files of a session that bodies of frames are written to: append-only, 0600, bounded.
 
-Several files follow each other; when there are too many bytes the oldest file goes. Not here: what is
-written (bodies).
+Several files follow each other; when there are too many bytes the oldest file goes, those of earlier runs of
+the session first: nobody looks into these. Not here: what is written (bodies).
 """
 
 from __future__ import annotations
 
 import os
+import re
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Container
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 MOST = 64 * 1024 * 1024
-"""Bytes in all files of one server."""
+"""Bytes in all files of one server, those of earlier runs of the session included."""
 FILE = MOST // 4
 """Bytes of one of them."""
 
@@ -86,12 +88,32 @@ class Spill:
             return newest
         file = _opened(folder, self._name, self._end)
         self._files.append(file)
+        own = sum(one.size for one in self._files)
+        _remove_earlier(folder, self._name, MOST - FILE - own, {one.path for one in self._files})
         while sum(one.size for one in self._files) > MOST - FILE and len(self._files) > 1:
             oldest = self._files.pop(0)
             self.dropped = True
             os.close(oldest.fd)
             oldest.path.unlink(missing_ok=True)
         return file
+
+
+def _remove_earlier(folder: Path, name: str, room: int, but: Container[Path]) -> None:
+    """Remove files of earlier runs, the oldest first, until those that are left fit into `room` bytes."""
+    ours = re.compile(rf"{re.escape(name)}(\.\d+)?\.frames")
+    found: list[tuple[float, int, Path]] = []
+    with suppress(OSError):
+        for path in folder.iterdir():
+            if ours.fullmatch(path.name) and path not in but:
+                facts = path.stat()
+                found.append((facts.st_mtime, facts.st_size, path))
+    left = sum(size for _, size, _ in found)
+    for _, size, path in sorted(found):
+        if left <= room:
+            return
+        with suppress(OSError):
+            path.unlink(missing_ok=True)
+        left -= size
 
 
 def _written(fd: int, data: bytes) -> int:

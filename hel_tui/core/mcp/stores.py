@@ -16,7 +16,7 @@ from hel_tui.core.mcp.listchanges import ListChanges
 from hel_tui.core.mcp.logs import LogStore
 from hel_tui.core.mcp.switches import Switches
 
-LET_GO = "so much was said on its wire that the oldest bodies of frames are let go"
+LET_GO = "so much was said on its wire that the oldest bodies are let go"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,6 @@ def stores_for(
     """New ones. `folder` is where bodies of frames go, `together` the log of all servers."""
     log = LogStore(mask=mask, server=name, also=together)
     frames = FrameStore(name, folder, mask)
-    frames.bodies.on_lost = lambda: log.remark(
-        "so much was said on its wire that the oldest bodies are let go"
-    )
+    frames.bodies.on_lost = lambda: log.remark(LET_GO)
+    frames.bodies.on_failed = lambda why: log.remark(f"bodies of frames cannot be written to a file: {why}")
     return Stores(log, frames, Figures(), failures, changes, Switches())

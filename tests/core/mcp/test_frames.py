@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from hel_tui.core.mcp import bodies, spill
+from hel_tui.core.mcp.blocks import SIZE
 from hel_tui.core.mcp.frames import FrameStore
 from hel_tui.core.protocol import FrameQuery
 from hel_tui.core.vocabulary import Invocation
@@ -122,6 +123,58 @@ def test_files_never_hold_more_than_their_limit(tmp_path: Path, monkeypatch: pyt
     assert files.read(offsets[-1] or 0, 4000) == b"T" * 4000
     assert files.read(offsets[0] or 0, 4000) == b""
     files.close()
+
+
+def test_files_of_earlier_runs_count_too_and_go_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(spill, "MOST", 40_000)
+    monkeypatch.setattr(spill, "FILE", 10_000)
+    (tmp_path / "s2.frames").write_bytes(b"o" * 90_000)
+    (tmp_path / "s.log").write_bytes(b"o" * 90_000)
+    others = set(tmp_path.iterdir())
+    for _ in range(5):
+        files = spill.Spill(lambda: tmp_path, "s")
+        offsets = [files.append(bytes([65 + number]) * 4000) for number in range(9)]
+        mine = [path for path in tmp_path.iterdir() if path not in others]
+        assert sum(path.stat().st_size for path in mine) <= 40_000
+        assert files.read(offsets[-1] or 0, 4000) == b"I" * 4000
+        files.close()
+    assert others <= set(tmp_path.iterdir())
+
+
+def test_a_call_with_endless_progress_keeps_only_numbers_of_frames_that_are_there() -> None:
+    store = FrameStore(most=3000)
+    for number in range(40_000):
+        store.add("in", "notification", b"", method="notifications/progress", call="c")
+        if number % 1000 == 0:
+            assert store.noted <= 3000 + 2 * SIZE
+    assert store.of_call("c")[0] == store.first and store.of_call("c")[-1] == store.end - 1
+
+
+async def test_a_writer_that_fails_is_told_once_and_tries_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = [True]
+
+    def mask(text: str) -> str:
+        if broken[0]:
+            raise RuntimeError("the mask is broken")
+        return text
+
+    monkeypatch.setattr(bodies, "MEMORY", 100_000)
+    monkeypatch.setattr(bodies, "HARD", 300_000)
+    monkeypatch.setattr(bodies, "BATCH", 50_000)
+    store, told = FrameStore("s", lambda: tmp_path, mask), []
+    store.bodies.on_failed = told.append
+    for number in range(100):
+        _request(store, number, "x" * 10_000)
+    await until(lambda: told, "the failure is told")
+    assert "the mask is broken" in told[0]
+    broken[0] = False
+    kept = [_request(store, number, "y" * 10_000) for number in range(100)]
+    await until(lambda: (tmp_path / "s.frames").exists(), "bodies are written again")
+    assert len(told) == 1 and store.body(kept[-1])
 
 
 def test_queries_combine() -> None:
