@@ -150,6 +150,9 @@ class Host:
         self.processes = Processes(
             lambda server: Sampler(server, guard.run, state_dir, mask),
             lambda server: one.pids if (one := self.server(server)) is not None else (),
+            lambda server, why: self._stores_of(server).log.remark(
+                f"its processes cannot be looked at: {why}"
+            ),
         )
         self.searches = Searcher(self.catalogue, self._known, self._searched, mask=mask)
         self.searcher = SearchMcpTools(self.searches)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -39,7 +40,7 @@ _SAME = 2.0
 
 
 class Sampler:
-    """Looks at the processes of one server. Its methods block: call them in a thread, one at a time."""
+    """Looks at the processes of one server. Its methods block, and wait for each other: call them in threads."""
 
     def __init__(self, server: str, run: str, state_dir: Path, mask: Callable[[str], str]) -> None:
         """`run` is how the marks of all servers of this hel begin."""
@@ -53,9 +54,15 @@ class Sampler:
         self._apart: tuple[Leftover, ...] = ()
         """What the server started and has let go of: no child of it, but its own."""
         self._looked = -LEFTOVERS_EVERY
+        self._lock = threading.Lock()
+        """A look that nobody waits for any more may still go on when the next one begins."""
 
     def look(self, pids: Pids) -> tuple[ProcessRow, ...]:
         """The tree under each of the server's processes, then what nobody owns any more."""
+        with self._lock:
+            return self._look(pids)
+
+    def _look(self, pids: Pids) -> tuple[ProcessRow, ...]:
         import psutil
 
         rows: list[ProcessRow] = []
@@ -63,7 +70,7 @@ class Sampler:
             with contextlib.suppress(psutil.Error):
                 self._tree(psutil.Process(pid), rows)
         if time.monotonic() - self._looked >= LEFTOVERS_EVERY:
-            self._left, self._looked = self.leftovers(pids), time.monotonic()
+            self._left, self._looked = self._leftovers(pids), time.monotonic()
         mine = {row.pid for row in rows}
         for one in (*self._apart, *self._left):
             if one.pid in mine:
@@ -77,7 +84,7 @@ class Sampler:
         self._known = {key: process for key, process in self._known.items() if key in alive}
         return tuple(rows[:MOST])
 
-    def leftovers(self, pids: Pids) -> tuple[Leftover, ...]:
+    def _leftovers(self, pids: Pids) -> tuple[Leftover, ...]:
         """What earlier lives of this server left running, of this run and of earlier ones."""
         import psutil
 
@@ -98,11 +105,12 @@ class Sampler:
 
     def end(self, pid: int, pids: Pids) -> str:
         """End a leftover; a sentence when it is none."""
-        for one in self.leftovers(pids):
-            if one.pid == pid:
-                end_leftovers((one,))
-                self._looked = -LEFTOVERS_EVERY
-                return ""
+        with self._lock:
+            for one in self._leftovers(pids):
+                if one.pid == pid:
+                    end_leftovers((one,))
+                    self._looked = -LEFTOVERS_EVERY
+                    return ""
         return f"{pid} was not ended: it is nothing that {self._server} left behind."
 
     def _tree(self, root: psutil.Process, rows: list[ProcessRow]) -> None:
@@ -143,10 +151,17 @@ class Sampler:
 class Processes:
     """What was seen last of each watched server. Lives in the core's loop; `rows` is safe from any thread."""
 
-    def __init__(self, make: Callable[[str], Sampler], pids: Callable[[str], tuple[int, ...]]) -> None:
-        """`pids` are the processes that a server's lives have now."""
+    def __init__(
+        self,
+        make: Callable[[str], Sampler],
+        pids: Callable[[str], tuple[int, ...]],
+        on_failed: Callable[[str, str], None] = lambda _server, _why: None,
+    ) -> None:
+        """`pids` are the processes that a server's lives have now; `on_failed` hears, once a watch, that a
+        server cannot be looked at, and why."""
         self._make = make
         self._pids = pids
+        self._on_failed = on_failed
         self._rows: dict[str, tuple[ProcessRow, ...]] = {}
         self._samplers: dict[str, Sampler] = {}
         self._watching: dict[str, asyncio.Task[None]] = {}
@@ -182,7 +197,14 @@ class Processes:
 
     async def _look(self, server: str) -> None:
         sampler = self._sampler(server)
+        is_told = False
         while True:
-            looking = in_thread(lambda: sampler.look(lambda: self._pids(server)), "hel-processes")
-            self._rows[server] = await looking
+            try:
+                looking = in_thread(lambda: sampler.look(lambda: self._pids(server)), "hel-processes")
+                self._rows[server] = await looking
+            except Exception as error:  # of the system, in any shape; the next look may go well
+                self._rows[server] = ()
+                if not is_told:
+                    is_told = True
+                    self._on_failed(server, f"{type(error).__name__}: {error}")
             await asyncio.sleep(EVERY)
