@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from hel_tui.cli.mcp.recording import Waiting
 from hel_tui.core.mcp.cassette import read_cassette
 from tests.cli.shell import HEL, ROOT, hel
 from tests.rig import LIMIT, SERVERS, environment, sample, servers_file
@@ -124,6 +126,55 @@ def test_a_signal_reaches_the_server_and_its_end_is_the_recorders(
     assert b'"hi"' in say(popen, CALL)
     popen.send_signal(signal.SIGTERM)
     assert popen.wait(LIMIT) == -signal.SIGTERM
+
+
+@pytest.mark.parametrize("name", ["KILL", "SEGV", "TERM"])
+def test_a_server_that_a_signal_ended_ends_the_recorder_likewise(
+    tmp_path: Path, env: dict[str, str], name: str
+) -> None:
+    popen = recorder(env, tmp_path, "sh", "-c", f"ulimit -c 0; kill -{name} $$")
+    _, err = popen.communicate(timeout=LIMIT)
+    assert popen.returncode == -signal.Signals[f"SIG{name}"]
+    assert err == b""
+
+
+def test_a_command_that_cannot_be_started_leaves_what_was_there(tmp_path: Path, env: dict[str, str]) -> None:
+    (tmp_path / "a.cassette").write_text("mine")
+    words = ("mcp", "record", "fix", "-f", "-o")
+    ran = hel(*words, "a.cassette", "--", "/no/such", env=env, cwd=tmp_path)
+    assert ran.status == 1
+    assert "/no/such could not be started" in ran.err
+    assert (tmp_path / "a.cassette").read_text() == "mine"
+    assert hel(*words, "b.cassette", "--", "/no/such", env=env, cwd=tmp_path).status == 1
+    assert not (tmp_path / "b.cassette").exists()
+
+
+def test_a_flood_is_passed_on_and_written_to_its_end(tmp_path: Path, env: dict[str, str]) -> None:
+    program = "import sys\nfor n in range(20_000): sys.stdout.write('{\"n\": %d}\\n' % n)"
+    popen = recorder(env, tmp_path, sys.executable, "-c", program)
+    out, _ = popen.communicate(timeout=LIMIT)
+    assert out.count(b"\n") == 20_000
+    frames = read_cassette(tmp_path / "a.cassette").frames
+    assert [one.message["n"] for one in frames] == list(range(20_000))
+
+
+def test_whoever_brings_more_than_may_wait_waits() -> None:
+    waiting = Waiting(100)
+
+    def bring() -> None:
+        for number in range(200):
+            waiting.put((float(number), "in", b"x" * 30))
+        waiting.put((200.0, "in", b"y" * 500))
+        waiting.end()
+
+    threading.Thread(target=bring, daemon=True).start()
+    found = []
+    until(lambda: waiting.is_full)
+    assert waiting.size == 90
+    while (one := waiting.get()) is not None:
+        found.append(one[0])
+        assert waiting.size <= 100 or found[-1] == 199.0  # the large one comes when nothing waits
+    assert found == [float(number) for number in range(201)]
 
 
 def test_a_killed_recorder_leaves_a_cassette_and_no_server(tmp_path: Path, env: dict[str, str]) -> None:

@@ -9,12 +9,12 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
-import queue
 import signal
 import subprocess
 import sys
 import threading
 import time
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,7 +24,7 @@ from hel_tui.cli.common import Exit
 from hel_tui.cli.mcp.alone import approved
 from hel_tui.cli.mcp.ground import Ground, note
 from hel_tui.core.guard import COMMAND, SERVER
-from hel_tui.core.mcp.cassette import SUFFIX, Tape, Way, create
+from hel_tui.core.mcp.cassette import SUFFIX, Tape, Way, create, empty
 from hel_tui.core.mcp.entries import Unset
 from hel_tui.core.mcp.expand import expand_launch
 from hel_tui.core.mcp.faults import ServerFault
@@ -37,6 +37,11 @@ from hel_tui.core.store.secrets import kept_value
 CHUNK = 1 << 16
 LINGER = 1.0
 """Seconds the server's stdout is still read after it ended: helpers may hold it open for ever."""
+MAX_PIPE = 1 << 20
+"""Bytes that a pipe holds at most."""
+_STEP = 0.05
+MAX_WAITING = 64 << 20
+"""Bytes that may wait to be written."""
 PASSED_ON = ("SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2")
 
 
@@ -58,7 +63,7 @@ def run(args: argparse.Namespace, ground: Ground) -> int:
     if not program.words:
         return ground.sorry("behind -- there must be a command", Exit.USAGE)
     try:
-        file, path = _file(args)
+        file, path, is_new = _file(args)
     except FileExistsError as error:
         return ground.sorry(f"{error.filename} is there already; --force writes over it", Exit.USAGE)
     except OSError as error:
@@ -68,16 +73,28 @@ def run(args: argparse.Namespace, ground: Ground) -> int:
     with file:
         redactor = Redactor((*secrets_in(os.environ), *program.secrets))
         try:
-            tape = Tape(file, args.server, redactor)
             popen = _started(program)
         except OSError as error:
-            path.unlink(missing_ok=True)
+            if is_new:
+                path.unlink(missing_ok=True)
             return ground.sorry(f"{program.words[0]} could not be started: {why(error)}")
+        try:
+            empty(file)
+            tape = Tape(file, args.server, redactor)
+        except OSError as error:
+            popen.kill()
+            popen.wait()
+            return ground.sorry(f"{path}: {why(error)}")
         code = _Between(popen, tape).run()
-    if code < 0:  # it ended by a signal: so does this
-        signal.signal(-code, signal.SIG_DFL)
-        os.kill(os.getpid(), -code)
-    return code
+    return code if code >= 0 else _end_by(-code)
+
+
+def _end_by(number: int) -> int:
+    """End by the signal that ended the server; returns the status a shell gives for it if that fails."""
+    with contextlib.suppress(OSError, ValueError):  # SIGKILL has no handler to be set
+        signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)
+    return 128 + number
 
 
 def _given(words: list[str]) -> _Program:
@@ -114,15 +131,20 @@ def _configured(name: str, ground: Ground) -> _Program | int:
     return _Program((command, *launch.args), env, launch.cwd, secrets)
 
 
-def _file(args: argparse.Namespace) -> tuple[IO[bytes], Path]:
-    """A new file for the cassette. Without a name, each start has one of its own."""
+def _file(args: argparse.Namespace) -> tuple[IO[bytes], Path, bool]:
+    """A file for the cassette, and whether it is new. Without a name, each start has one of its own."""
     if args.output is not None:
-        return create(args.output, over=args.force), args.output
+        try:
+            return create(args.output), args.output, True
+        except FileExistsError:
+            if not args.force:
+                raise
+            return create(args.output, over=True), args.output, False
     stem = f"{args.server}-{time.strftime('%Y%m%d-%H%M%S')}"
     for number in range(1, 100):
         path = Path(f"{stem}{'' if number == 1 else f'-{number}'}{SUFFIX}")
         with contextlib.suppress(FileExistsError):
-            return create(path), path
+            return create(path), path, True
     raise FileExistsError(17, "exists", f"{stem}{SUFFIX}")
 
 
@@ -139,14 +161,66 @@ def _started(program: _Program) -> subprocess.Popen[bytes]:
     )
 
 
+Heard = tuple[float, Way, bytes]
+"""Seconds since the beginning, the way, bytes."""
+
+
+class Waiting:
+    """What waits to be written, in order: no more than so many bytes, so that whoever brings more waits."""
+
+    def __init__(self, limit: int = MAX_WAITING) -> None:
+        self._limit = limit
+        self._found: deque[Heard | None] = deque()
+        self._change = threading.Condition()
+        self.size = 0
+        """Bytes that wait now."""
+        self._held_up = 0
+
+    def put(self, one: Heard) -> None:
+        """Add what was heard as soon as there is room; a piece over the limit has room when nothing waits."""
+        with self._change:
+            while self.size and self.size + len(one[2]) > self._limit:
+                self._held_up += 1
+                self._change.wait()
+                self._held_up -= 1
+            self._found.append(one)
+            self.size += len(one[2])
+            self._change.notify_all()
+
+    @property
+    def is_full(self) -> bool:
+        """Somebody waits for room."""
+        return self._held_up > 0
+
+    def end(self) -> None:
+        """Nothing more comes."""
+        with self._change:
+            self._found.append(None)
+            self._change.notify_all()
+
+    def get(self) -> Heard | None:
+        """Wait for the next one; None at the end."""
+        with self._change:
+            while not self._found:
+                self._change.wait()
+            one = self._found.popleft()
+            self.size -= len(one[2]) if one is not None else 0
+            self._change.notify_all()
+            return one
+
+
 @dataclass(slots=True)
 class _Between:
-    """Passes bytes on and has them written down; what is written never holds up what passes."""
+    """Passes bytes on and has them written down. A flood passes as fast as it can be written; what is less
+    never waits.
+    """
 
     popen: subprocess.Popen[bytes]
     tape: Tape
-    heard: queue.SimpleQueue[tuple[float, Way, bytes] | None] = field(default_factory=queue.SimpleQueue)
+    heard: Waiting = field(default_factory=Waiting)
     began: float = field(default_factory=time.monotonic)
+    passed: int = 0
+    """Bytes of the server."""
 
     def run(self) -> int:
         """Until the server ended; returns how, negative for a signal."""
@@ -163,10 +237,19 @@ class _Between:
         )
         back.start()
         code = self.popen.wait()
-        back.join(LINGER)
-        self.heard.put(None)
+        self._linger(back)
+        self.heard.end()
         writer.join()
         return code
+
+    def _linger(self, back: threading.Thread) -> None:
+        """Wait until the server's stdout is at its end. Time in which it waits to be written counts for
+        nothing, but what it said itself fits in a pipe.
+        """
+        left, most = LINGER, self.passed + MAX_PIPE
+        while back.is_alive() and left > 0 and self.passed < most:
+            back.join(_STEP)
+            left -= 0 if self.heard.is_full else _STEP
 
     def _pass_on(self, number: int) -> None:
         with contextlib.suppress(ProcessLookupError):
@@ -177,6 +260,7 @@ class _Between:
         with contextlib.suppress(OSError):
             while data := os.read(source, CHUNK):
                 self.heard.put((time.monotonic() - self.began, way, data))
+                self.passed += len(data) if way == "in" else 0
                 while data:
                     data = data[os.write(target, data) :]
         ends = (self.popen.stdin,) if way == "out" else (self.popen.stdout,)

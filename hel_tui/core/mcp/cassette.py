@@ -96,13 +96,14 @@ class Tape:
         frame: Json = {"t": round(seconds, 6), "dir": way}
         try:
             message = json.loads(text)
-        except (ValueError, RecursionError):
-            message = None
-        if isinstance(message, dict | list):
-            frame["msg"] = redacted(message, self._redactor)
-        else:
-            frame["text"] = self._redactor(text)
-        self._write(frame)
+            if isinstance(message, dict | list):
+                self._write({**frame, "msg": redacted(message, self._redactor)})
+                return
+        except ValueError:
+            pass
+        except RecursionError:
+            text = f"[a message of {len(text):,} characters, nested too deeply to be kept]"
+        self._write({**frame, "text": self._redactor(text)})
 
     def _write(self, line: Json) -> None:
         data = json.dumps(line, ensure_ascii=True, separators=(",", ":")).encode() + b"\n"
@@ -111,12 +112,18 @@ class Tape:
 
 
 def create(path: Path, *, over: bool = False) -> IO[bytes]:
-    """Open a file for a cassette, private and unbuffered, a new one unless `over`. Raises OSError."""
-    flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_APPEND | (os.O_TRUNC if over else os.O_EXCL)
-    handle = os.open(path, flags, 0o600)
-    if over:
-        os.fchmod(handle, 0o600)
-    return os.fdopen(handle, "wb", buffering=0)
+    """Open a file for a cassette, private and unbuffered, a new one unless `over`. Raises OSError.
+
+    What is in one that is there stays until `empty`.
+    """
+    flags = os.O_WRONLY | os.O_CLOEXEC | os.O_APPEND | (0 if over else os.O_CREAT | os.O_EXCL)
+    return os.fdopen(os.open(path, flags, 0o600), "wb", buffering=0)
+
+
+def empty(file: IO[bytes]) -> None:
+    """Write over what was in a file, and make it private. Raises OSError."""
+    os.fchmod(file.fileno(), 0o600)
+    os.ftruncate(file.fileno(), 0)
 
 
 def write_cassette(

@@ -95,3 +95,13 @@ def test_what_is_no_cassette_is_said(tmp_path: Path, text: str, part: str) -> No
 def test_a_file_that_is_not_there_is_said(tmp_path: Path) -> None:
     with pytest.raises(BadCassette, match="cannot be read"):
         read_cassette(tmp_path / "none")
+
+
+def test_a_message_that_is_nested_too_deeply_is_told_and_what_follows_is_kept(tmp_path: Path) -> None:
+    path = tmp_path / "a.cassette"
+    deep = '{"a":' * 900 + '"hunter2-known"' + "}" * 900
+    assert write_cassette(path, "fix", frames(("in", deep), ("in", ANSWER))) is None
+    first, second = read_cassette(path).frames
+    assert first.message is None
+    assert "nested too deeply" in first.text
+    assert second.message == ANSWER
