@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import difflib
 import itertools
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from hel_tui.core.mcp.cassette import Cassette, Taped
@@ -46,13 +46,17 @@ class Player:
         strict: bool = False,
         match: Match = "arguments",
         latency: bool = False,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
-        """`send` writes a message, or a line of what was no message. `latency`: take as long as it took."""
+        """`send` writes a message, or a line of what was no message. `latency`: take as long as it took, by
+        `sleep` of so many seconds.
+        """
         self._cassette = cassette
         self._send = send
         self._strict = strict
         self._match = match
         self._latency = latency
+        self._sleep = sleep
         self._steps = steps_of(cassette)
         self._in_order = [step for step in self._steps if step.is_request and step.method not in FREE]
         self._at = 0
@@ -214,7 +218,7 @@ class Player:
 
     async def _pause(self, now: float, frame: Taped) -> float:
         if self._latency:
-            await asyncio.sleep(min(LONGEST_PAUSE, max(0.0, frame.time - now)))
+            await self._sleep(min(LONGEST_PAUSE, max(0.0, frame.time - now)))
         return frame.time
 
     def _answer(self, step: Step, identity: Any, params: Json) -> Json:

@@ -6,8 +6,11 @@ import asyncio
 import json
 from typing import Any
 
+import pytest
+
 from hel_tui.core.mcp.cassette import Cassette, Taped
 from hel_tui.core.mcp.cassette_player import Player
+from tests.rig import LIMIT
 
 
 def call(identity: Any, text: str, tool: str = "echo", **meta: Any) -> dict[str, Any]:
@@ -41,7 +44,13 @@ class Client:
             for n, (way, message) in enumerate(taped)
         ]
         self.said: list[Any] = []
-        self.player = Player(Cassette("fix", "", "", tuple(frames)), self.said.append, **options)
+        self.spoke = asyncio.Event()
+        """It said something."""
+        self.player = Player(Cassette("fix", "", "", tuple(frames)), self._say, **options)
+
+    def _say(self, message: Any) -> None:
+        self.said.append(message)
+        self.spoke.set()
 
     async def take(self, message: dict[str, Any]) -> list[Any]:
         """What it said because of one message."""
@@ -155,7 +164,7 @@ async def test_a_question_of_the_server_is_asked_and_its_answer_waited_for() -> 
         ("in", result(1, "A")),
     )
     client.player.take(call(7, "a"))
-    await asyncio.sleep(0.01)
+    await asyncio.wait_for(client.spoke.wait(), LIMIT)
     (asked,) = client.said
     assert (asked["method"], asked["params"]) == ("elicitation/create", {"message": "who?"})
     assert asked["id"] != 100
@@ -166,7 +175,7 @@ async def test_a_question_of_the_server_is_asked_and_its_answer_waited_for() -> 
 async def test_a_cancelled_call_is_not_answered() -> None:
     client = Client(("out", call(1, "a")), ("in", request(5, "roots/list")), ("in", result(1, "A")))
     client.player.take(call(7, "a"))
-    await asyncio.sleep(0.01)
+    await asyncio.wait_for(client.spoke.wait(), LIMIT)
     assert await client.take(note("notifications/cancelled", requestId=7)) == []
 
 
@@ -183,11 +192,15 @@ async def test_credentials_do_not_matter_for_what_is_the_same() -> None:
 
 
 async def test_with_latency_an_answer_takes_as_long_as_it_took() -> None:
-    loop = asyncio.get_running_loop()
-    client = Client(("out", call(1, "a")), ("in", result(1, "A")), latency=True)
-    began = loop.time()
+    slept: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        assert client.said == []
+        slept.append(seconds)
+
+    client = Client(("out", call(1, "a")), ("in", result(1, "A")), latency=True, sleep=sleep)
     assert await client.text(call(7, "a")) == "A"
-    assert loop.time() - began >= 0.009
+    assert slept == pytest.approx([0.01])
 
 
 async def test_what_a_subscription_brought_comes_with_what_led_to_it_and_under_the_clients_id() -> None:
