@@ -124,6 +124,7 @@ def _apply_servers(state: ViewState, changes: Changes, event: p.Event) -> bool:
             _server_item(state, changes, "change", event, ", ".join(words), good=not event.loaded)
         case p.ServerRenewed():
             good = event.state == "renewed"
+            changes.news.append(p.Notice("info" if good else "warning", event.sentence, event.server))
             _server_item(state, changes, "renewal", event, event.sentence, good)
         case p.Diagnosed():
             changes.diagnosed.add(event.server)
@@ -214,8 +215,7 @@ def _apply(state: ViewState, changes: Changes, event: p.Event) -> None:
             changes.queue = True
         case p.Notice():
             _note(state, changes, event.severity, event.text, event.source)
-            if event.severity != "info":
-                changes.toasts.append(event)
+            (changes.news if event.severity == "info" else changes.toasts).append(event)
         case _:
             _apply_asked(state, changes, event)
 

@@ -170,6 +170,8 @@ class Changes:
     read: list[p.ResourceRead] = field(default_factory=list)
     prompt_reads: list[p.PromptRead] = field(default_factory=list)
     toasts: list[p.Notice] = field(default_factory=list)
+    news: list[p.Notice] = field(default_factory=list)
+    """What else was added to the conversation, for who stands before another screen."""
     diagnosed: set[str] = field(default_factory=set)
     """Servers (or "" for hel) the doctor found more about."""
     checks: bool = False

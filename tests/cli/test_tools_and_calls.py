@@ -25,7 +25,8 @@ def project(tmp_path: Path, env: dict[str, str]) -> Path:
 
 def test_tools_as_json_have_stable_keys_and_the_whole_schema(project: Path, env: dict[str, str]) -> None:
     tools = json.loads(hel("mcp", "tools", "inventory", "--json", env=env, cwd=project).out)
-    keys = {"name", "public_name", "description", "input_schema", "offered", "reason", "tokens"}
+    keys = {"name", "public_name", "description", "input_schema", "output_schema", "annotations"}
+    keys |= {"offered", "reason", "tokens"}
     assert [set(tool) for tool in tools] == [keys, keys]
     lookup = tools[1]
     assert (lookup["name"], lookup["public_name"]) == ("lookup_port", "mcp__inventory__lookup_port")

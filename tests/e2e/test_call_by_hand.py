@@ -30,7 +30,6 @@ def test_a_person_fills_in_a_form_sends_it_and_sees_the_result(tmp_path: Path, s
         terminal.press("enter")
         terminal.type("worker")
         terminal.press("ctrl+s")
-        decide(terminal, r"inventory · lookup_port.*y once", "y")
         terminal.wait(r"✓ done.*worker: 9123")
         assert calls_received(tmp_path / "project") == [("lookup_port", {"service": "worker"})]
         terminal.press("escape")

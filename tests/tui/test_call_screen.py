@@ -292,6 +292,7 @@ async def test_what_is_given_as_meta_goes_along_with_the_call(live: Live, tmp_pa
 async def test_a_decision_opens_over_the_form(tmp_path: Path, model: ScriptedModel) -> None:
     project = sample(tmp_path)
     (project / ".hel" / "mcp.json").unlink()
+    (project / ".hel" / "config.toml").write_text('[permissions]\nask = ["mcp__art"]\n')
     file = servers_file(tmp_path, art="forms:draws")
     async with living(options(project, tmp_path, model.url, mcp_config=(file,))) as live:
         state = live.app.bridge.state

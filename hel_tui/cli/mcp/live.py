@@ -95,6 +95,8 @@ async def _tools(server: Alone, args: argparse.Namespace) -> int:
                 "public_name": row.public,
                 "description": definition.description if definition else row.description,
                 "input_schema": definition.parameters if definition else None,
+                "output_schema": tool.spec.output if tool is not None else None,
+                "annotations": tool.spec.annotations if tool is not None else {},
                 "offered": not row.reason,
                 "reason": row.reason,
                 "tokens": row.tokens,

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from hel_tui.core.agent.arguments import changed_since, parse_arguments, shown
-from hel_tui.core.agent.gates import Checked, Policy, Record
+from hel_tui.core.agent.gates import Checked, Policy, Record, Verdict
 from hel_tui.core.agent.ledger import Card, Ledger
 from hel_tui.core.protocol import ApprovalAnswer, ApprovalQuestion, CallState, Event, Notice
 from hel_tui.core.questions import Desk, question_id
@@ -81,7 +81,7 @@ class Approver:
         for _ in range(MOST_CHANGES):
             checked = self._as_it_is_now(checked)
             verdict = self._policy.decide(checked.tool, checked.arguments)
-            if verdict.action == "run" or (card.trusted and verdict.action == "ask"):
+            if verdict.action == "run" or (verdict.action == "ask" and _is_answered(card, checked, verdict)):
                 permitted, decision = checked, "run"
             elif verdict.action == "refuse" or not self._answerable:
                 raise self._refused(checked, verdict.action, verdict.sentence)
@@ -203,3 +203,11 @@ def _says_the_same(one: Tool, other: Tool) -> bool:
         other.claims,
         other.access,
     )
+
+
+def _is_answered(card: Card, checked: Checked, verdict: Verdict) -> bool:
+    """Whether the person said yes already: typed it as such, or sent it from a form that showed all of it.
+
+    A rule that asks, a tool that changed and one whose words are suspicious are asked about all the same.
+    """
+    return card.trusted or (card.seen and verdict.by_level and not checked.tool.warnings)

@@ -106,10 +106,15 @@ class Caller:
 
         return self._ledger.open(turn, call, self._registry.get(call.name), restored=restored)
 
-    async def by_hand(self, turn: int, call_id: str, target: str, arguments: str) -> tuple[Card, Outcome]:
-        """A call of the person, beside any turn: `target` is `server.tool`, a public name or a built-in."""
+    async def by_hand(
+        self, turn: int, call_id: str, target: str, arguments: str, *, seen: bool = False
+    ) -> tuple[Card, Outcome]:
+        """A call of the person, beside any turn: `target` is `server.tool`, a public name or a built-in.
+
+        `seen`: its arguments were filled in and sent in a form.
+        """
         card = self._for_person(turn, call_id, target, self._registry.by_hand(target), arguments)
-        card.beside = True
+        card.beside, card.seen = True, seen
         return card, await self._one(card, Offered(names=frozenset({card.call.name})))
 
     def not_made(self, turn: int, call_id: str, target: str, arguments: str, outcome: Outcome) -> None:

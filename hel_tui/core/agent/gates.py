@@ -24,6 +24,10 @@ class Verdict(Protocol):
     def sentence(self) -> str:
         """Names the tool, the level or rule, and what would allow it."""
 
+    @property
+    def by_level(self) -> bool:
+        """The level alone wants to be asked."""
+
 
 class Policy(Protocol):
     """Access level and rules."""

@@ -49,6 +49,8 @@ class Card:
     """It belongs to no turn: neither stops the other."""
     trusted: bool = False
     """The person typed it as such: that was the approval."""
+    seen: bool = False
+    """The person filled in its arguments in a form and sent them: that answers what the level would ask."""
     state: CallState = "queued"
     began: float = 0.0
     """time.monotonic() when it began to run; 0 before."""

@@ -33,8 +33,8 @@ END = 2.0
 """Seconds a server may take to end by itself: what clients wait (specification, lifecycle: shutdown)."""
 LOUD_LINES, LOUD_BYTES = 200, 64 * 1024
 """stderr before anything was asked of it that is a lot."""
-_METHOD_NOT_FOUND = -32601
-_LISTS = (
+METHOD_NOT_FOUND = -32601
+LISTS = (
     ("resources", "resources/list", "resources"),
     ("resources", "resources/templates/list", "resourceTemplates"),
     ("prompts", "prompts/list", "prompts"),
@@ -127,8 +127,10 @@ async def _greeted(bench: Bench, server: RawServer, said: list[Json]) -> AsyncIt
         yield Finding("info", "handshake", sentence, mend="a newer SDK speaks it")
     else:
         yield Finding("ok", "handshake", f"it speaks {version}")
-    if not isinstance(info, dict) or not info.get("name") or not info.get("version"):
-        yield Finding("warning", "handshake", "it does not say its name and version", mend="send serverInfo")
+    told = info if isinstance(info, dict) else {}
+    if missing := [what for what in ("name", "version") if not told.get(what)]:
+        sentence = f"it does not say its {' and '.join(missing)}"
+        yield Finding("warning", "handshake", sentence, mend="send serverInfo with name and version")
 
 
 async def _listed(bench: Bench, server: RawServer, hello: Json) -> AsyncIterator[Finding]:
@@ -159,7 +161,7 @@ async def _listed(bench: Bench, server: RawServer, hello: Json) -> AsyncIterator
                 yield finding
     else:
         yield Finding("info", "lists", "it declares no tools")
-    for capability, method, key in _LISTS:
+    for capability, method, key in LISTS:
         if capability not in offered:
             continue
         try:
@@ -169,7 +171,7 @@ async def _listed(bench: Bench, server: RawServer, hello: Json) -> AsyncIterator
                 10_000,
             )
         except Refused as problem:
-            is_optional = method == "resources/templates/list" and problem.code == _METHOD_NOT_FOUND
+            is_optional = method == "resources/templates/list" and problem.code == METHOD_NOT_FOUND
             yield Finding(
                 "info" if is_optional else "error",
                 "lists",
@@ -197,7 +199,7 @@ async def _disturbed(server: RawServer, hello: Json) -> AsyncIterator[Finding]:
     try:
         await server.ask("hel/unknown", {}, ANSWER)
     except Refused as problem:
-        if problem.code == _METHOD_NOT_FOUND:
+        if problem.code == METHOD_NOT_FOUND:
             yield Finding("ok", "unknown", "an unknown method is refused with -32601")
         else:
             sentence = f"an unknown method is refused with {problem.code}, not -32601"
@@ -207,8 +209,7 @@ async def _disturbed(server: RawServer, hello: Json) -> AsyncIterator[Finding]:
     else:
         yield Finding("warning", "unknown", "it answers a method that does not exist", mend="answer -32601")
     method = "tools/list" if "tools" in (hello.get("capabilities") or {}) else ping
-    identity, future = await server.begin(method, {})
-    await server.tell("notifications/cancelled", {"requestId": identity, "reason": "hel's doctor"})
+    future = await server.take_back(method, {}, "hel's doctor")
     await server.tell("notifications/cancelled", {"requestId": "never-sent"})
     future.cancel()
     if problem_now := await _still_answers(server):
@@ -230,7 +231,7 @@ async def _still_answers(server: RawServer) -> str:
     try:
         await server.ask(_ping_of(server), {}, ANSWER)
     except Refused as problem:
-        return "" if problem.code == _METHOD_NOT_FOUND else str(problem)
+        return "" if problem.code == METHOD_NOT_FOUND else str(problem)
     except NoAnswer as problem:
         return str(problem)
     return ""

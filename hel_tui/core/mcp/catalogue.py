@@ -281,6 +281,7 @@ class Catalogue:
                     row=row,
                     description=one.spec.description,
                     sent=pretty(one.spec.sent),
+                    output=pretty(one.spec.output) if one.spec.output is not None else "",
                     given=pretty(tool.definition.parameters) if tool is not None else "",
                     claims=tool.claims if tool is not None else (),
                     warnings=tool.warnings if tool is not None else (),

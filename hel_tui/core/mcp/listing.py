@@ -136,6 +136,9 @@ def _judge(item: Any, names: set[str]) -> ToolSpec:
     description = item.get("description")
     annotations = item.get("annotations")
     parameters, problem = _schema(item.get("inputSchema"))
+    execution = item.get("execution")
+    if not problem and isinstance(execution, dict) and execution.get("taskSupport") == "required":
+        problem = "it can be run as a task only (execution.taskSupport is required), which hel does not do"
     output = item.get("outputSchema")
     return ToolSpec(
         raw=raw,

@@ -107,6 +107,9 @@ class Serving:
 
         Raises AskRefused.
         """
+        what = _ABOUT[method]
+        then = "" if declared or what in (self.switches.declared or ()) else ", then restart it (r)"
+        self._note(f"It asked for {what}, which is off for it: turn it on in its overview (F2){then}.")
         if declared and method == "elicitation/create":
             return {"action": "decline"}
         if declared and method == "sampling/createMessage":

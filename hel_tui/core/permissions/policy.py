@@ -46,6 +46,8 @@ class Verdict:
     sentence: str
     rule: str | None = None
     """The rule that decided; None when the level did."""
+    by_level: bool = False
+    """The level alone wants to be asked: no rule does, and nothing about the tool changed."""
 
 
 class Policy:
@@ -142,12 +144,14 @@ class Policy:
         if action == "run":
             return Verdict("run", f"{name} runs at access level {self.level}.")
         sentence = f"{name} needs approval at access level {self.level}"
-        if self._outdated(tool) is not None:
+        outdated = self._outdated(tool) is not None
+        if outdated:
             sentence += " (it was approved before, but it has changed since)"
         levels = " or ".join(levels_that_run(tool.access))
         return Verdict(
             "ask",
             f"{sentence}; level {levels} or {allow} would let it run unasked.",
+            by_level=not outdated,
         )
 
     def _refused_by_level(self, name: str, tool: Tool) -> str:

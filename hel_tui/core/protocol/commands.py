@@ -129,6 +129,9 @@ class CallTool:
     arguments: str = ""
     share: bool = False
     """The model gets the result too, as something the person did."""
+    seen: bool = False
+    """The person filled in the arguments in a form and sent them: where only the access level would ask, that
+    was the answer."""
     meta: str = ""
     """JSON text of an object that goes along as `_meta`; empty for none."""
     key: str = ""

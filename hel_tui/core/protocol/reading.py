@@ -101,6 +101,8 @@ class ToolDetail:
     """Its input schema as the server sent it, pretty JSON."""
     given: str = ""
     """What the model gets, pretty JSON; empty when it gets nothing."""
+    output: str = ""
+    """The schema of its structured results, pretty JSON; empty when it has none."""
     profile: str = ""
     """The family of providers whose rules the schema was adapted to."""
     adaptations: tuple[str, ...] = ()

@@ -122,7 +122,7 @@ class ByHand:
         meta = parse_arguments(command.meta)
         if isinstance(meta, dict) and meta:
             META.set(meta)  # of this call's own task
-        card, outcome = await self._caller.by_hand(turn, call_id, target, arguments)
+        card, outcome = await self._caller.by_hand(turn, call_id, target, arguments, seen=command.seen)
         if card.state in ("ok", "failed") and card.began:
             self._keep(card, outcome, share=command.share)
 

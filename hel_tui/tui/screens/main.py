@@ -17,10 +17,11 @@ from hel_tui.tui import keymap, slash
 from hel_tui.tui.screens.commands import Commands
 from hel_tui.tui.screens.layout import MainLayout
 from hel_tui.tui.screens.offers import Offers
-from hel_tui.tui.state import Changes
+from hel_tui.tui.state import CallItem, Changes
 from hel_tui.tui.strings import t
 from hel_tui.tui.widgets.bars import AttachmentBar
 from hel_tui.tui.widgets.conversation import Conversation
+from hel_tui.tui.widgets.header import ATTENTION
 from hel_tui.tui.widgets.log import LogView
 from hel_tui.tui.widgets.prompt import Prompt
 from hel_tui.tui.widgets.rows import RowList
@@ -220,8 +221,13 @@ class MainScreen(MainLayout):
         self.commands.show_keys()
 
     def action_servers(self) -> None:
-        """The server screen, at the server that most needs a look."""
-        if attention := self.side.servers.attention():
+        """The server screen: at the server that needs a look, else at the one that was called last."""
+        attention = self.side.servers.attention()
+        state = self.view.servers.get(attention)
+        if state is not None and state.phase not in ATTENTION:
+            calls = (item.server for item in reversed(self.view.items) if isinstance(item, CallItem))
+            attention = next((name for name in calls if name in self.view.servers), attention)
+        if attention:
             self.side.servers.select(attention)
             self.side.choose_log(attention)
         self.commands.open_server(attention)

@@ -52,7 +52,8 @@ def _schema_lines(detail: p.ToolDetail) -> list[Line]:
         lines += [*_part("tool.diff"), *diff_lines(ForeignText(detail.diff))]
     elif detail.given:
         lines += [[], [(t("tool.same"), "muted")]]
-    return [*lines, *_part("tool.sent"), *framed(ForeignText(detail.sent))]
+    lines += [*_part("tool.sent"), *framed(ForeignText(detail.sent))]
+    return lines + ([*_part("tool.output"), *framed(ForeignText(detail.output))] if detail.output else [])
 
 
 def _history_lines(history: Sequence[p.DefinitionChange]) -> list[Line]:

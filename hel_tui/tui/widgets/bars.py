@@ -314,6 +314,15 @@ FOOTERS: dict[str, tuple[str, ...]] = {
         "server.close",
         "server.keys",
     ),
+    "server-resources": ("list.open", "picker.filter", "server.next_pane", "server.close", "server.keys"),
+    "server-prompts": (
+        "list.open",
+        "prompts.try",
+        "picker.filter",
+        "server.next_pane",
+        "server.close",
+        "server.keys",
+    ),
     "server-overview": (
         "server.restart",
         "server.log",

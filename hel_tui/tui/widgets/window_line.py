@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 
 from textual import events
 from textual.widget import Widget
+from textual.widgets.input import Selection
 
 from hel_tui.tui import keymap
 from hel_tui.tui.strings import t
@@ -44,6 +45,8 @@ class AskLine(LabelledInput):
         self._typed = self._done = None
         self.placeholder, self.value = hint, value
         self.cursor_position = len(value)
+        if done is not None and typed is None:  # an offer, not what holds now: typing replaces it
+            self.selection = Selection(0, len(value))
         self._back, self._typed, self._done, self._before = back, typed, done, value
         self.display = True
         self.focus()

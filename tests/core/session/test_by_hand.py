@@ -129,6 +129,34 @@ def test_what_is_shared_during_a_turn_never_comes_between_a_call_and_its_result(
     assert "in between" in model.requests[3]["messages"][-1]["content"]
 
 
+def test_what_was_sent_from_a_form_is_not_asked_about_by_the_level(play: Open, tmp_path: Path) -> None:
+    with play(model=None, base_url=None, servers=SERVERS) as driver:
+        driver.phase("fix", "ready")
+        driver.send(p.CallTool("fix.echo", '{"text": "x"}', seen=True, key="form"))
+        reach(driver, "hand-form", "ok")
+        assert not driver.of(p.Asked)
+        driver.send(p.CallTool("fix.echo", '{"text": "y"}', key="typed"))
+        driver.answer(p.ApprovalQuestion, p.ApprovalAnswer("deny"))
+        reach(driver, "hand-typed", "refused")
+    assert len(called(tmp_path, "fix")) == 1
+
+
+def test_a_rule_that_asks_and_a_level_that_refuses_hold_for_a_form_too(
+    play: Open, tmp_path: Path, project: Path
+) -> None:
+    (project / ".hel").mkdir(exist_ok=True)
+    (project / ".hel" / "config.toml").write_text('[permissions]\nask = ["mcp__fix__echo"]\n')
+    with play(model=None, base_url=None, servers=SERVERS) as driver:
+        driver.phase("fix", "ready")
+        driver.send(p.CallTool("fix.echo", "{}", seen=True, key="ruled"))
+        driver.answer(p.ApprovalQuestion, p.ApprovalAnswer("deny"))
+        reach(driver, "hand-ruled", "refused")
+        driver.send(p.SetAccess("read-only"))
+        driver.send(p.CallTool("fix.slow", "{}", seen=True, key="barred"))
+        reach(driver, "hand-barred", "refused")
+    assert not called(tmp_path, "fix")
+
+
 def test_refusing_a_call_by_hand_for_good_leaves_the_turn_alone(play: Open) -> None:
     with play(mode("hang-mid-text")) as driver:
         driver.phase("fix", "ready")

@@ -153,7 +153,7 @@ class CallScreen(LiveScreen):
         arguments = json.dumps(value, ensure_ascii=False)
         target = f"{self.server}.{self.tool}"
         share, meta = self.head.share, self.head.meta
-        self.hel.send(p.CallTool(target, arguments, share=share, meta=meta, key=key))
+        self.hel.send(p.CallTool(target, arguments, share=share, seen=True, meta=meta, key=key))
         self.form.take_focus()
         self._draw()
 

@@ -262,6 +262,10 @@ class ServerScreen(LiveScreen):
             self.pick(names[(at + by) % len(names)])
 
     def action_close(self) -> None:
+        """Back to the list of the tab, then to the conversation."""
+        if isinstance(self.tab, ListedTab) and self.focused is self.tab.sheet:
+            self.set_focus(self.tab.target())
+            return
         if self.tab is not None:
             self.tab.hidden()
         self.dismiss(None)

@@ -57,7 +57,7 @@ def overview(
     if server.reason:
         lines += framed(ForeignText(server.reason))
     if failure is not None:
-        lines += [*failure_lines(failure), failure_keys(failure.server)]
+        lines += [*failure_lines(failure), failure_keys(server.phase)]
     if steps:
         lines += heading("server.login")
         lines += [[(FRAME, "frame"), (one_line(ForeignText(step.text)), "")] for step in steps]
@@ -78,9 +78,11 @@ def overview(
     return lines
 
 
-def failure_keys(server: str) -> Line:
-    """The keys that help after a failure. `server` is empty where none can be restarted."""
-    actions = ["restart", "log", "edit", "switch"] if server else []
+def failure_keys(phase: p.Phase) -> Line:
+    """The keys that help after a failure."""
+    actions = ["restart", "log", "edit", "switch"]
+    if phase == "needs login":
+        actions = ["login", *actions]
     parts: list[Part] = []
     for action in actions:
         gap: list[Part] = [(" · ", "frame")] if parts else []

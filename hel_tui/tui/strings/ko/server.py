@@ -3,6 +3,7 @@
 STRINGS: dict[str, str] = {
     "action.prompts.try": "보내지 않고 프롬프트가 무엇이 되는지 보기",
     "short.prompts.try": "미리 보기",
+    "tool.output": "구조화된 결과의 스키마",
     "where.server": "서버 화면",
     "action.server.overview": "무엇이고 어떤 상태인지",
     "action.server.tools": "도구",
