@@ -135,10 +135,11 @@ class RawServer:
 
     # --------------------------------------------------------------- out
 
-    async def _send(self, message: Json) -> None:
+    async def _send(self, *messages: Json) -> None:
         assert self.process is not None
+        data = b"".join(json.dumps(message).encode() + b"\n" for message in messages)
         with contextlib.suppress(OSError):
-            await self.process.stdin.write(json.dumps(message).encode() + b"\n")
+            await self.process.stdin.write(data)
 
     async def write(self, data: bytes) -> None:
         """Send bytes as they are; a server that does not read loses them."""
@@ -158,16 +159,33 @@ class RawServer:
 
     async def begin(self, method: str, params: Json) -> tuple[int, asyncio.Future[Answer]]:
         """Send a request; return its id and what will hold the answer."""
+        identity, future = self._expected()
+        await self._send(self._request(identity, method, params))
+        return identity, future
+
+    async def take_back(self, method: str, params: Json, reason: str) -> asyncio.Future[Answer]:
+        """Send a request and cancel it in one write, so that it is cancelled before it is answered.
+
+        Return what holds the answer if the server gives one nevertheless.
+        """
+        identity, future = self._expected()
+        told = self._stamped({"requestId": identity, "reason": reason})
+        await self._send(
+            self._request(identity, method, params),
+            {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": told},
+        )
+        return future
+
+    def _expected(self) -> tuple[int, asyncio.Future[Answer]]:
         self._ids += 1
-        identity = self._ids
         future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
-        self._answers[identity] = future
+        self._answers[self._ids] = future
         if self._is_over:
             future.cancel()
-        await self._send(
-            {"jsonrpc": "2.0", "id": identity, "method": method, "params": self._stamped(params)}
-        )
-        return identity, future
+        return self._ids, future
+
+    def _request(self, identity: int, method: str, params: Json) -> Json:
+        return {"jsonrpc": "2.0", "id": identity, "method": method, "params": self._stamped(params)}
 
     async def finish(
         self, identity: int, future: asyncio.Future[Answer], method: str, timeout: float

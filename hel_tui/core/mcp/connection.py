@@ -258,6 +258,13 @@ class Connection:
         """Get a prompt and return the raw result. Raises CallFault."""
         return await self._asked("prompts/get", {"name": name, "arguments": arguments}, name)
 
+    async def ask(self, method: str, params: Json, idle: float) -> Json:
+        """Send any request and return the raw result; see `Requests.request`. Raises CallFault.
+
+        For looking at a server: what it answers changes nothing here, and its silence casts no doubt on it.
+        """
+        return await self._requests.request(self._ready(), method, params, what=method, idle=idle)
+
     async def _asked(
         self, method: str, params: Json, what: str, on_progress: ProgressFn = no_progress
     ) -> Json:

@@ -42,6 +42,8 @@ class CallFault(Exception):
     sentence: str
     told: str = ""
     """What the server said about it: foreign text of any length."""
+    code: int = 0
+    """Of the error that the server answered with; 0 when it answered with none."""
 
     def __str__(self) -> str:
         return f"{self.sentence} {self.told}".strip()

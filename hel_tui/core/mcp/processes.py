@@ -40,7 +40,7 @@ _SAME = 2.0
 
 
 class Sampler:
-    """Looks at the processes of one server. Its methods block, and wait for each other: call them in threads."""
+    """Looks at the processes of one server. Its methods block, one at a time: call them in threads."""
 
     def __init__(self, server: str, run: str, state_dir: Path, mask: Callable[[str], str]) -> None:
         """`run` is how the marks of all servers of this hel begin."""

@@ -202,7 +202,7 @@ class Requests:
                 ' It wants to ask in a way that its protocol revision has no more: set "protocol": '
                 f'"handshake" for {self._entry.name} in its file to let it.'
             )
-        return CallFault("protocol", sentence, error.message)
+        return CallFault("protocol", sentence, error.message, error.code)
 
 
 def _link_fault(server: str, fault: LinkFault) -> CallFault:

@@ -64,6 +64,7 @@ async def test_nothing_is_wrong_with_a_server_that_does_all_it_should(tmp_path):
         ("loud", "stderr", "warning", "500 lines"),
         ("no-ping", "ping", "error", "Method not found"),
         ("falls-over-cancel", "cancel", "error", "exit 9"),
+        ("falls-over-cancel-in-flight", "cancel", "error", "exit 9"),
         ("falls-over-garbage", "garbage", "warning", "no JSON"),
         ("answers-anything", "unknown", "warning", "does not exist"),
         ("stays-at-end", "end", "warning", "does not end"),
