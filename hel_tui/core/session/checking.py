@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from hel_tui.core import protocol as p
@@ -193,10 +191,10 @@ class Checking:
         return [found[id(check)] for check in checks]
 
     async def run_one(
-        self, check: Check, heard: Callable[[Json], None] = lambda _result: None, limit: float = math.inf
+        self, check: Check, heard: Callable[[Json], None] = lambda _result: None
     ) -> p.CheckResult:
         """Run one check. A call that rules or the access level refuse is skipped, and one that a person would
-        be asked about and did not agree to. `heard` gets what came, within `limit` seconds at most.
+        be asked about and did not agree to. `heard` gets what came.
         """
         tool = self._host.catalogue.find(check.server, check.tool)
         if tool is not None and not check.problem:
@@ -209,7 +207,7 @@ class Checking:
             heard(result)
             return result
 
-        return await self._runner.run(replace(check, timeout=min(check.timeout, limit)), call)
+        return await self._runner.run(check, call)
 
     async def _call(self, check: Check, tool: McpTool | None, arguments: Json) -> Json:
         """Call the tool that was decided about, which is None where there is none."""

@@ -90,7 +90,12 @@ class Reruns:
 
     async def _check(self, check: Check) -> p.Rerun:
         came: list[Json] = []
-        result = await self._checking.run_one(check, came.append, LIMIT)
+        try:
+            async with asyncio.timeout(LIMIT):
+                result = await self._checking.run_one(check, came.append)
+        except TimeoutError:
+            what = "it was not compared" if came else "no answer"
+            result = p.CheckResult(check.row, "error", LIMIT, f"{what} within {LIMIT:g} s")
         after = await in_thread(lambda: rendered(came[0]), "hel-rerun") if came else result.message
         return self._told(f"check {check.name}", check.tool, check.arguments, None, after, result)
 
