@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
+from hel_tui.core.mcp.faults import ServerFault
 from hel_tui.core.protocol import ServerFailure
 
 MOST = 200
@@ -23,8 +24,25 @@ class Failures:
         """`mask` takes secrets out of what a failure quotes."""
         self._mask = mask
         self._kept: dict[int, ServerFailure] = {}
+        self._current: dict[str, ServerFailure] = {}
         self._last = 0
         self._lock = threading.Lock()
+
+    def current(self, server: str) -> ServerFailure | None:
+        """What is the matter with a server now; None while it is well."""
+        with self._lock:
+            return self._current.get(server)
+
+    def matter(self, failure: ServerFailure) -> None:
+        """This is the matter with its server from now on; told or not, so it may have no number."""
+        kept = masked(failure, self._mask)
+        with self._lock:
+            self._current[kept.server] = kept
+
+    def well(self, server: str) -> None:
+        """Nothing is the matter with it any more."""
+        with self._lock:
+            self._current.pop(server, None)
 
     def add(self, failure: ServerFailure) -> ServerFailure:
         """Keep it; returned with its number, its time, and without secrets."""
@@ -64,11 +82,26 @@ def masked(failure: ServerFailure, mask: Callable[[str], str]) -> ServerFailure:
 
 def innermost(error: BaseException) -> BaseException:
     """The cause at the bottom of groups and chains of exceptions."""
+    *_, last = chain(error)
+    return last
+
+
+def chain(error: BaseException) -> Iterator[BaseException]:
+    """The error, and what it was raised from, of a group the first."""
     seen: set[int] = set()
-    while id(error) not in seen:
-        seen.add(id(error))
-        if isinstance(error, BaseExceptionGroup):
-            error = error.exceptions[0]
-        elif error.__cause__ is not None:
-            error = error.__cause__
-    return error
+    at: BaseException | None = error
+    while at is not None and id(at) not in seen:
+        yield at
+        seen.add(id(at))
+        at = _behind(at)
+
+
+def _behind(error: BaseException) -> BaseException | None:
+    if isinstance(error, BaseExceptionGroup):
+        return error.exceptions[0]
+    return error.__cause__
+
+
+def fault_in(error: BaseException) -> ServerFault | None:
+    """The fault that groups and chains of exceptions carry, the outermost one; None where there is none."""
+    return next((one for one in chain(error) if isinstance(one, ServerFault)), None)

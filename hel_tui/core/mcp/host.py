@@ -18,7 +18,7 @@ from hel_tui.core.mcp.catalogue import Catalogue, LoadingMode
 from hel_tui.core.mcp.choices import Choices
 from hel_tui.core.mcp.clock import Clock
 from hel_tui.core.mcp.entries import OnListChanged, ServerEntry
-from hel_tui.core.mcp.failures import Failures, masked
+from hel_tui.core.mcp.failures import Failures
 from hel_tui.core.mcp.frames import FrameStore
 from hel_tui.core.mcp.leftovers import Leftover, RunRecord, end_leftovers, find_leftovers
 from hel_tui.core.mcp.life import Ground
@@ -361,8 +361,7 @@ class Host:
     def failure(self, name: str) -> ServerFailure | None:
         """What is known about the last failure of a server; None while it is well."""
         supervisor = self._supervisors.get(name)
-        failure = supervisor.failure if supervisor is not None else None
-        return masked(failure, self._ground.mask) if failure is not None else None
+        return supervisor.failure if supervisor is not None else None
 
     def runs(self, entry: ServerEntry) -> bool:
         """Whether the server of this name was last started with exactly this entry."""

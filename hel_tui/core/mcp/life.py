@@ -20,7 +20,7 @@ from hel_tui.core.guard import Guard
 from hel_tui.core.mcp.asking import Helpers
 from hel_tui.core.mcp.clock import Clock
 from hel_tui.core.mcp.entries import Address, OnListChanged, ServerEntry, Unset
-from hel_tui.core.mcp.failures import innermost
+from hel_tui.core.mcp.failures import fault_in, innermost
 from hel_tui.core.mcp.faults import ServerFault
 from hel_tui.core.mcp.leftovers import RunRecord
 from hel_tui.core.mcp.limits import Limits
@@ -131,9 +131,9 @@ class Life(ABC):
         """Live until the end and say what it was; never raises for anything a server does."""
         try:
             await self._live()
-        except ServerFault as fault:
-            return self._judged(fault)
         except Exception as error:
+            if (fault := fault_in(error)) is not None:
+                return self._judged(fault)
             for line in traceback.format_exception(error):
                 self.log.remark(line.rstrip())
             cause = innermost(error)

@@ -183,7 +183,7 @@ class LocalLife(Life):
         return ServerFailure(
             server=self.entry.name,
             stage=fault.stage,
-            sentence=mask(fault.sentence),
+            sentence=fault.sentence,
             command_line=mask(command_line(launch.command, launch.args)) if launch is not None else "",
             resolved=self.resolved or fault.resolved,
             cwd=str(launch.cwd) if launch is not None else "",

@@ -200,7 +200,7 @@ class RemoteLife(Life):
         return ServerFailure(
             server=self.entry.name,
             stage=fault.stage,
-            sentence=self.ground.mask(fault.sentence),
+            sentence=fault.sentence,
             command_line=self._shown(),
             noise=tuple(self.noise[:5]),
         )

@@ -62,7 +62,6 @@ class Supervisor:
         self.status = Status(entry, emit, ground.clock)
         self.stores = stores
         self.log = stores.log
-        self.failure: ServerFailure | None = None
         self.settled = asyncio.Event()
         """Set once the first start came to something: ready, failed, off or slow."""
         self._ground = ground
@@ -97,6 +96,7 @@ class Supervisor:
 
     def open(self) -> None:
         """Begin: start the server if it is on."""
+        self.stores.failures.well(self.entry.name)
         self._due = self.entry.enabled
         if self._due:
             self.status.enter("starting")
@@ -214,6 +214,11 @@ class Supervisor:
         return self._reports.hello
 
     @property
+    def failure(self) -> ServerFailure | None:
+        """What is the matter with it; None while it is well."""
+        return None if self._is_retired else self.stores.failures.current(self.entry.name)
+
+    @property
     def breaker(self) -> str:
         """Such as `3 failures in a row; calls are paused for 42 s`; empty while calls go out."""
         return self._calls.paused_for()
@@ -303,8 +308,12 @@ class Supervisor:
             self._calls.close()
             self.status.pid = 0
         self._backoff.lived(self._seconds_ready())
-        self.failure = life.failure(fault)
+        self._matters(life.failure(fault))
         return fault
+
+    def _matters(self, failure: ServerFailure) -> None:
+        if not self._is_retired:
+            self.stores.failures.matter(failure)
 
     def _new_life(self, on_ready: Callable[[Hello, Listing], None]) -> Life:
         """A life of this server. Nothing it tells counts while another has its place, but for `on_ready`."""
@@ -381,7 +390,8 @@ class Supervisor:
         self._backoff = Backoff()
         self.status.enter("failed", reason)
         if self.failure is not None:
-            self.failure = self._reports.failed(self.failure, fault.sentence if not is_outage else reason)
+            told = fault.sentence if not is_outage else reason
+            self._matters(self._reports.failed(self.failure, told))
         self._settle()
 
     # -------------------------------------------------------------- what life tells
@@ -438,7 +448,7 @@ class Supervisor:
         self._calls.open(life)
         self._came_to(Renewed(), self._awaited)
         self._background(life.remember(hello))
-        self.failure = None
+        self.stores.failures.well(self.entry.name)
         # the entry its life began with: another may have been adopted for the next start
         self._reports.ready(hello, listing, life.entry, self._call, again=self._starts > 1)
         self._background(life.look_for_helpers())

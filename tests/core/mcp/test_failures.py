@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from hel_tui.core.mcp import failures
-from hel_tui.core.mcp.failures import Failures, innermost
+from hel_tui.core.mcp.failures import Failures, fault_in, innermost
+from hel_tui.core.mcp.faults import ServerFault
+from hel_tui.core.mcp.local import LocalLife
 from hel_tui.core.mcp.logs import LogStore
 from hel_tui.core.protocol import ServerFailed, ServerFailure
 from hel_tui.core.vocabulary import Invocation
@@ -88,3 +90,39 @@ def test_the_cause_at_the_bottom_of_groups_and_chains_is_found() -> None:
         group = ExceptionGroup("outer", [ExceptionGroup("inner", [error])])
     found = innermost(group)
     assert isinstance(found, KeyError)
+
+
+def test_a_fault_in_groups_and_chains_is_told_as_the_fault_it_is() -> None:
+    fault = ServerFault("handshake", "it speaks another protocol")
+    fault.__cause__ = ValueError("deep below")
+    group = ExceptionGroup("unhandled errors in a TaskGroup", [ExceptionGroup("inner", [fault])])
+    assert fault_in(group) is fault and fault_in(ValueError("x")) is None
+
+
+async def test_a_fault_that_libraries_wrap_in_groups_reaches_the_card_with_its_stage(
+    bench: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def wrapped(self: LocalLife) -> None:
+        raise ExceptionGroup("unhandled errors in a TaskGroup", [ServerFault("list", "its list is cut off")])
+
+    monkeypatch.setattr(LocalLife, "_live", wrapped)
+    await bench.start("wire:ok")
+    (event,) = _told(bench)
+    failure = bench.host.failures.get(event.number)
+    assert (failure.stage, failure.sentence) == ("list", "its list is cut off")
+
+
+async def test_what_is_the_matter_with_a_server_has_one_home(bench: Any) -> None:
+    await bench.start("life:exit-at-once")
+    (event,) = _told(bench)
+    assert bench.host.failures.current("fix") == bench.host.failures.get(event.number)
+    assert bench.host.failure("fix") is bench.host.server("fix").failure
+    bench.host.failures.well("fix")
+    assert bench.host.failure("fix") is None
+
+
+def test_what_is_the_matter_is_kept_without_secrets() -> None:
+    kept = Failures(lambda text: text.replace("s3cret", "•"))
+    kept.matter(ServerFailure("s", "run", "it said s3cret"))
+    current = kept.current("s")
+    assert current is not None and current.sentence == "it said •" and kept.current("other") is None

@@ -19,6 +19,7 @@ from http import HTTPStatus
 from typing import Any
 
 from hel_tui.core.addresses import host_of
+from hel_tui.core.mcp.failures import chain
 from hel_tui.core.mcp.http.target import CONNECT, Target
 from hel_tui.core.mcp.link import LinkFault
 from hel_tui.core.store.redact import head
@@ -125,8 +126,15 @@ def _chain(error: BaseException | None) -> Iterator[BaseException]:
 
 
 def _cause(error: BaseException) -> str:
-    text = plain_line(str(error))[:100]
-    return f" ({text})" if text else ""
+    """What is at the bottom of it: libraries wrap the words of the system in words of their own, or none."""
+    said = [text for one in chain(error) if (text := plain_line(_words(one)))]
+    return f" ({said[-1][:100]})" if said else ""
+
+
+def _words(error: BaseException) -> str:
+    if isinstance(error, BaseExceptionGroup):
+        return ""  # it says only how many there are
+    return (isinstance(error, OSError) and error.strerror) or str(error)
 
 
 # ------------------------------------------------------------------------ statuses

@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hel_tui.core.mcp.http.faults import media_type, retry_after, speaks_of_lost_session, told_by
+from hel_tui.core.mcp.http.faults import (
+    media_type,
+    network_fault,
+    retry_after,
+    speaks_of_lost_session,
+    told_by,
+)
+from hel_tui.core.mcp.http.target import Target
 
 
 @pytest.mark.parametrize(
@@ -91,3 +98,14 @@ def test_the_time_a_server_wants_is_read_in_both_forms(value: str | None, second
 def test_a_media_type_has_no_parameters_and_no_capitals() -> None:
     assert media_type({"content-type": " Text/Event-Stream ;charset=utf-8"}) == "text/event-stream"
     assert media_type({}) == ""
+
+
+@pytest.mark.parametrize("wrapping", [RuntimeError("All connection attempts failed"), RuntimeError("")])
+def test_what_the_system_said_is_told_and_not_what_libraries_made_of_it(wrapping: RuntimeError) -> None:
+    reset = ConnectionResetError(104, "Connection reset by peer")
+    reset.__context__ = KeyError("of no interest")
+    wrapping.__cause__ = ExceptionGroup("multiple connection attempts failed", [reset])
+    target = Target("http://x.example/mcp")
+    fault = network_fault(wrapping, target, was_sent=True)
+    assert fault.sentence.endswith("ended before the answer (Connection reset by peer)")
+    assert "reset by peer" in network_fault(wrapping, target, was_sent=False).sentence
