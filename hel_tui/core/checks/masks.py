@@ -6,6 +6,7 @@ Not here: comparing (comparing).
 
 from __future__ import annotations
 
+import time
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,8 @@ MAX_MASK = 500
 """Characters of a mask."""
 LIMIT = 2.0
 """Seconds one mask may take on one text; other threads go on meanwhile."""
+TOGETHER = 10.0
+"""Seconds all masks of a check may take on one result."""
 
 
 class TooSlow(ValueError):
@@ -48,9 +51,14 @@ def mask_problem(pattern: str) -> str:
 
 def masked(text: str, masks: tuple[str, ...]) -> str:
     """`text` with one word in the place of what the masks match. Raises TooSlow."""
+    return _masked(text, masks, time.monotonic() + TOGETHER)
+
+
+def _masked(text: str, masks: tuple[str, ...], end: float) -> str:
     for pattern in masks:
+        seconds = min(LIMIT, max(end - time.monotonic(), 0.001))
         try:
-            text = _compiled(pattern).sub(MASKED, text, timeout=LIMIT, concurrent=True)
+            text = _compiled(pattern).sub(MASKED, text, timeout=seconds, concurrent=True)
         except TimeoutError:
             raise TooSlow(f"the mask {pattern[:60]} takes too long on what came") from None
     return text
@@ -66,10 +74,13 @@ def found_in(pattern: str, text: str, seconds: float) -> bool:
 
 def masked_value(value: Any, masks: tuple[str, ...]) -> Any:
     """The same in every text of a JSON value. Raises TooSlow."""
-    if not masks:
-        return value
-    if isinstance(value, str):
-        return masked(value, masks)
-    if isinstance(value, dict):
-        return {key: masked_value(item, masks) for key, item in value.items()}
-    return [masked_value(item, masks) for item in value] if isinstance(value, list) else value
+    end = time.monotonic() + TOGETHER
+
+    def each(value: Any) -> Any:
+        if isinstance(value, str):
+            return _masked(value, masks, end)
+        if isinstance(value, dict):
+            return {key: each(item) for key, item in value.items()}
+        return [each(item) for item in value] if isinstance(value, list) else value
+
+    return each(value) if masks else value

@@ -111,6 +111,13 @@ def test_a_mask_that_never_ends_is_stopped_and_said(expecting, monkeypatch) -> N
     assert "takes too long" in found.message
 
 
+def test_masks_that_are_slow_on_each_of_many_texts_are_stopped_together(expecting, monkeypatch) -> None:
+    monkeypatch.setattr("hel_tui.core.checks.masks.TOGETHER", 0.1)
+    check = expecting('value = [], masks = ["(a|aa)+$"]')
+    slow = "a" * 20 + "b"  # a few milliseconds each
+    assert "takes too long" in compare(check, result(value=[slow] * 50_000)).message
+
+
 def test_a_schema_of_a_repository_reaches_nobody(expecting) -> None:
     import socket
     import threading
