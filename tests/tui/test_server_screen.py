@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hel_tui.core import protocol as p
+from hel_tui.tui.screens.server.listed import ListedTab
 from hel_tui.tui.screens.server.screen import NAMES, ServerScreen
 from hel_tui.tui.widgets.tools import ToolsPane
 from tests.tui import scenes
@@ -182,3 +183,12 @@ async def test_f2_before_any_server_is_known_opens_the_screen_which_then_shows_t
         assert "no servers yet" in screen_text(d.app)
         await d.put(p.ServerChanged("notes", "ready", tools=3))
         await d.until(lambda: "notes ─ stdio" in screen_text(d.app))
+
+
+async def test_on_a_wide_screen_the_marked_tool_is_told_beside_the_list():
+    async with opened(inside_core(), size=(200, 60)) as d:
+        screen = await at(d, "inventory", "tools")
+        tab = screen.tab
+        assert isinstance(tab, ListedTab)
+        await d.until(lambda: tab.sheet.region.x >= tab.list.region.right > 0)
+        assert tab.sheet.region.width > 60 and "What it says of itself" in screen_text(d.app, tab.sheet)
