@@ -6,11 +6,9 @@ Typing the command is its approval; nothing is written into any of the person's 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import re
 import sys
-import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -64,17 +62,11 @@ def main(argv: Sequence[str]) -> int:
     entry = _entry(parser, args, command, project)
     entry |= {"protocol": args.protocol} if args.protocol else {}
     entry |= {"sampling": True} if args.sampling else {}
-    with tempfile.TemporaryDirectory(prefix="hel-inspect-") as folder:
-        file = Path(folder) / "mcp.json"
-        file.write_text(json.dumps({"servers": {name: entry}}, indent=2), "utf-8")
-        args.mcp_config.append(file)
-        chosen = options(parser, args, project, answerable=True)
-        if not (sys.stdin.isatty() and sys.stdout.isatty()):
-            sys.stderr.write(
-                "hel inspect: it needs a terminal; without one use `hel mcp lint` and the like.\n"
-            )
-            return Exit.USAGE
-        return open_app(replace(chosen, only=name), args, opens=name)
+    chosen = options(parser, args, project, answerable=True)
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        sys.stderr.write("hel inspect: it needs a terminal; without one use `hel mcp lint` and the like.\n")
+        return Exit.USAGE
+    return open_app(replace(chosen, typed=((name, entry),), only=name), args, opens=name)
 
 
 def name_for(command: str, args: Sequence[str]) -> str:

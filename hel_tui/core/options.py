@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import field
 from pathlib import Path
+from typing import Any
 
 from hel_tui.core.protocol import AccessLevel
 from hel_tui.core.values import dataclass
@@ -26,6 +27,8 @@ class Options:
     max_steps: int | None = None
     mcp: bool = True
     mcp_config: tuple[Path, ...] = ()
+    typed: tuple[tuple[str, Mapping[str, Any]], ...] = ()
+    """Servers given on the command line: (name, entry). Nothing in them is a variable."""
     only: str = ""
     """The one server that counts; empty for all that are configured."""
     answerable: bool = True

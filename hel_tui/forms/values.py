@@ -235,3 +235,12 @@ def read_format(kind: FieldKind, text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def short_number(value: float) -> str:
+    """A limit as a person reads it; one beyond all floats by how many digits it has."""
+    try:
+        return f"{value:g}"
+    except OverflowError:
+        digits = int(value.bit_length() * 0.30103) if isinstance(value, int) else 0
+        return f"{'-' if value < 0 else ''}10^{digits}"

@@ -5,6 +5,7 @@ A small TOML file that hel writes itself. Not here: settings a person writes.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import tempfile
 import tomllib
@@ -46,8 +47,12 @@ def write(file: Path | None, looks: Looks) -> None:
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}-")
+    except OSError:
+        return
+    try:
         with os.fdopen(handle, "wb") as out:
             tomli_w.dump({"theme": looks.theme, "side": looks.side}, out)
         Path(temporary).replace(file)
     except OSError:
-        return
+        with contextlib.suppress(OSError):
+            Path(temporary).unlink()

@@ -78,3 +78,28 @@ def test_what_add_says_of_watch_protocol_and_sampling_stands_in_the_entry(tmp_pa
     assert said["watch"] == ["*.py"]
     refused = shell("mcp", "add", "u", "--watch", "*.py", "https://x.example/mcp", env=env, cwd=tmp_path)
     assert refused.status != 0 and "--watch" in refused.err
+
+
+def test_what_was_typed_reaches_the_server_as_it_was_typed_and_no_file_has_it(tmp_path: Path) -> None:
+    (tmp_path / "project").mkdir()
+    said = tmp_path / "said.json"
+    code = f"import json, os, sys; open({str(said)!r}, 'w').write(json.dumps([sys.argv[1:], os.environ['TOKEN']]))"
+    words = (
+        "inspect",
+        "-e",
+        "TOKEN=${NOT_SET}sekret-1234",
+        "--name",
+        "one",
+        "--",
+        sys.executable,
+        "-c",
+        code,
+        "${NOPE}",
+    )
+    with hel(tmp_path, *words, TMPDIR=str(tmp_path)) as terminal:
+        terminal.wait("one ─ stdio ─ failed")
+        assert json.loads(said.read_text()) == [["${NOPE}"], "${NOT_SET}sekret-1234"]
+        terminal.kill(9)
+        terminal.wait_end()
+    kept = [path for path in tmp_path.rglob("*") if path.is_file() and path != said]
+    assert not [path for path in kept if b"sekret-1234" in path.read_bytes()]

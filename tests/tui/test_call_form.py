@@ -236,3 +236,15 @@ async def test_frames_of_a_form_with_mistakes_and_of_two_results_compared(size: 
         await d.press("right_square_bracket", "tab", "equals_sign", after=0.5)
         await d.until(lambda: "1 value differs" in screen_text(d.app))
         same_as_kept(f"call-compare-{tag}", screen_text(d.app))
+
+
+@pytest.mark.parametrize("number", [10**4000, -(10**4000), 10**309, 1e308, 0])
+async def test_limits_beyond_all_floats_are_drawn(number: float) -> None:
+    limits = {"minimum": number, "maximum": number, "multipleOf": number, "default": number}
+    schema = obj({"n": {"type": "integer", **limits}, "l": {"type": "array", "minItems": number}}, "n")
+    async with opened(with_schema(schema)) as d:
+        await begin(d)
+        assert "n *" in screen_text(d.app)
+        await d.press("ctrl+s", after=0.5)
+        await d.press("ctrl+r", after=0.5)
+        assert isinstance(d.app.screen, CallScreen)

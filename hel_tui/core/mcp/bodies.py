@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hel_tui.core.mcp.spill import Spill
+from hel_tui.core.store.redact import json_text
 
 MEMORY = 8 * 1024 * 1024
 """Bytes of bodies in memory, beyond which the oldest are written to a file."""
@@ -211,9 +212,9 @@ class Bodies:
     def _shown(self, body: _Body) -> str:
         """The body as it may be seen."""
         if isinstance(body, bytes):
-            return self._mask(body.decode("utf-8", "replace"))
-        head = self._mask(body.head.decode("utf-8", "replace"))[:-MARGIN]
-        tail = self._mask(body.tail.decode("utf-8", "replace"))[MARGIN:]
+            return json_text(body.decode("utf-8", "replace"), self._mask)
+        head = json_text(body.head.decode("utf-8", "replace"), self._mask)[:-MARGIN]
+        tail = json_text(body.tail.decode("utf-8", "replace"), self._mask)[MARGIN:]
         half = LONGEST // 2
         return f"{head}…\n…{tail}\n(of {body.size:,} bytes about the first and last {half:,} are kept)"
 

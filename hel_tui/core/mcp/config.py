@@ -84,14 +84,22 @@ class _Source:
 
 
 def load_servers(
-    project: Path, places: Places, *, named_files: Iterable[Path] = (), environ: Mapping[str, str]
+    project: Path,
+    places: Places,
+    *,
+    named_files: Iterable[Path] = (),
+    typed: Iterable[tuple[str, Mapping[str, Any]]] = (),
+    environ: Mapping[str, str],
 ) -> Configuration:
     """Read all server files of `project`. For one name the first file that has a valid entry wins whole.
 
-    Order: `named_files` (as given), local, `.hel/mcp.json`, `.mcp.json`, user. A server without `cwd` starts
-    in the project for files of the project and local ones, else in the folder of its file.
+    Order: `typed` (on the command line, name and entry), `named_files` (as given), local, `.hel/mcp.json`,
+    `.mcp.json`, user. A server without `cwd` starts in the project for files of the project and local ones,
+    else in the folder of its file.
     """
     loader = _Loader()
+    for name, raw in typed:
+        loader.take(name, dict(raw), project.absolute())
     named = [Path(expand_home(str(path), environ)).absolute() for path in named_files]
     for source in _sources(project.absolute(), places, named):
         loader.load(source)
@@ -132,6 +140,16 @@ class _Loader:
             tuple(self._problems),
             tuple(self._files),
         )
+
+    def take(self, name: str, raw: dict[str, Any], cwd: Path) -> None:
+        """An entry that no file has."""
+        source = _Source(Path("(command line)"), "command line", cwd)
+        try:
+            judged = judge(name, raw, source.scope, source.path, cwd)
+        except Invalid as invalid:
+            self._problem(source, str(invalid), name)
+        else:
+            self._winners[name] = replace(judged.entry, is_typed=True)
 
     def load(self, source: _Source) -> None:
         data = read_plain(source.path, within=source.within)

@@ -74,6 +74,8 @@ class ServerEntry:
     """A file of certificates to trust besides the system's."""
     insecure: bool = False
     """Do not check the server's certificate."""
+    is_typed: bool = False
+    """It was given on the command line: no file has it, and nothing in it is a variable."""
 
     @property
     def oauth_settings(self) -> tuple[tuple[str, str, Any], ...]:

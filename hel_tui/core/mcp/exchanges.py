@@ -101,6 +101,6 @@ class Exchanges:
         from hel_tui.core.mcp.http.hiding import header_secrets
 
         if name.lower() not in _TELLING:
-            for secret in sorted(header_secrets([(name, value)]), key=len):
+            for secret in sorted(header_secrets([(name, value)]), key=len, reverse=True):
                 value = value.replace(secret, MARK)
         return head(value, LONGEST_VALUE, self.mask)

@@ -30,6 +30,8 @@ def expand_address(
     unset: dict[str, None] = {}
 
     def fill(text: str) -> str:
+        if entry.is_typed:
+            return text
         filled, missing = expand(text, environ, keyring)
         unset.update(dict.fromkeys(missing))
         return filled
@@ -79,6 +81,8 @@ def expand_launch(
     unset: dict[str, None] = {}
 
     def fill(text: str) -> str:
+        if entry.is_typed:
+            return text
         filled, missing = expand(text, environ, keyring)
         unset.update(dict.fromkeys(missing))
         return filled

@@ -249,6 +249,7 @@ class Servers:
             self._project,
             self._places,
             named_files=self._options.mcp_config,
+            typed=self._options.typed,
             environ=self._options.environ,
         )
         return found.with_only(self._options.only) if self._options.only else found

@@ -26,6 +26,7 @@ _VARIABLE = re.compile(r"(?:\$\{[^{}]*\}|\$[A-Za-z_]\w*)")
 _SECRET_WORDS = frozenset(
     {"auth", "authorization", "bearer", "cookie", "credential", "credentials", "key", "passwd", "password"}
     | {"passphrase", "pat", "secret", "token", "apikey", "accesstoken", "authtoken"}
+    | {"pass", "pwd", "pw", "passcode", "dsn"}
 )
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 
@@ -51,9 +52,13 @@ _SHAPES: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = tuple(
         ),
         ("bearer", r"(?i)(?P<keep>\bbearer\s{1,3})(?=[A-Za-z._~+/=-]{0,200}[0-9])[A-Za-z0-9._~+/=-]{8,}"),
         (
-            "passw secret token key passphrase",
-            r"(?i)(?P<keep>(?:password|passwd|passphrase|secret|token|api_?key|access_?key|private_?key)"
+            "passw pwd secret token key passphrase",
+            r"(?i)(?P<keep>(?<!progress)(?:password|passwd|pwd|passphrase|secret|token|api_?key|access_?key|private_?key)"
             r"(?:_[a-z0-9_]{1,24})?(?:=|[\"']\s{0,3}:\s{0,3})[\"']?)(?![0-9]{1,9}\b|\$)[^\s\"'&,;<>{}\[\]()]{4,}",
+        ),
+        (
+            "key= sig= signature= token= auth= pwd=",
+            r"(?i)(?P<keep>[?&;](?:[a-z_]{0,20}(?:key|token|sig|signature|auth|pwd))=)[^&\s\"'#;]{6,}",
         ),
         ("://", r"(?P<keep>://[^\s/@:?#\"']{0,128}:)[^\s/@\"']{1,512}(?=@)"),
     )
@@ -165,6 +170,52 @@ def head(text: str, length: int, mask: Callable[[str], str]) -> str:
     return mask(text[: length + margin])[:-margin][:length]
 
 
+def json_text(text: str, mask: Callable[[str], str]) -> str:
+    """JSON text without the secrets that `mask` takes out, also where JSON writes their characters otherwise.
+
+    A value may stand there with `\\/` or `\\u0041` in it, or in JSON that is itself a text. What has nothing
+    of the kind stays as it was written; text that is no JSON is masked as text.
+    """
+    plain = mask(text)
+    if "\\" not in plain:
+        return plain
+    try:
+        value = json.loads(plain)
+        hidden = _inside(value, mask, _NESTED)
+        return plain if hidden == value else json.dumps(hidden, ensure_ascii=False, separators=(",", ":"))
+    except (ValueError, RecursionError):
+        return mask(_ESCAPED.sub(_unescaped, plain))
+
+
+def _inside(value: Any, mask: Callable[[str], str], levels: int) -> Any:
+    """A JSON value with `mask` applied to its texts and keys, and to texts in texts that are JSON."""
+    if isinstance(value, str):
+        shown = mask(value)
+        if levels and "\\" in shown and shown.lstrip()[:1] in ("{", "["):
+            try:
+                inner = json.loads(shown)
+                hidden = _inside(inner, mask, levels - 1)
+            except (ValueError, RecursionError):
+                return shown
+            return shown if hidden == inner else json.dumps(hidden, ensure_ascii=False)
+        return shown
+    if isinstance(value, dict):
+        return {mask(key): _inside(item, mask, levels) for key, item in value.items()}
+    return [_inside(item, mask, levels) for item in value] if isinstance(value, list) else value
+
+
+_NESTED = 3
+"""Levels of JSON in texts of JSON that are looked into."""
+_ESCAPED = re.compile(r"\\(?:/|u00[2-7][0-9a-fA-F])")
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    """A plain character that JSON wrote in a roundabout way; of a quote and a backslash the escape stays."""
+    text = found[0]
+    char = "/" if text == "\\/" else chr(int(text[2:], 16))
+    return text if char in ('"', "\\") else char
+
+
 def redact_shapes(text: str) -> str:
     """Return `text` without what looks like a credential, no value being known."""
     return _SHAPES_ONLY(text)
@@ -188,7 +239,8 @@ def _is_literal(value: str) -> bool:
 
 def _names_one(name: str) -> bool:
     words = [word.lower() for word in _WORDS.findall(name) if not word.isdigit()]
-    return bool(words) and words[-1] in _SECRET_WORDS and words != ["key"]
+    is_plain_key = words == ["key"] and name != "KEY"  # of JSON; a variable of that name holds one
+    return bool(words) and words[-1] in _SECRET_WORDS and not is_plain_key
 
 
 def secrets_in(environ: Mapping[str, str]) -> tuple[str, ...]:

@@ -39,8 +39,8 @@ class Editing:
     def entry(self, server: str) -> None:
         """Open the file of a server's entry in the person's editor; what changed is then applied by key."""
         entry = self.hel.core.entry(server)
-        if entry is None or not entry.file:
-            self.hel.say(t("config.none"), "warning")
+        if entry is None or not Path(entry.file).is_file():
+            self.hel.say(t("config.no_file"), "warning")
         else:
             self.file(entry.file)
 

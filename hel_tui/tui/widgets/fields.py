@@ -18,6 +18,7 @@ from textual.widgets import TextArea
 
 from hel_tui.core import protocol as p
 from hel_tui.forms import Problem, Typed, start
+from hel_tui.forms.values import short_number
 from hel_tui.tui.dialogs.pane import FRAME, TextPane, foreign, one_line
 from hel_tui.tui.safe import ForeignText, clean
 from hel_tui.tui.strings import t
@@ -48,7 +49,7 @@ def _limits(field: p.FormField) -> str:
     """The limits of a number; those of a text are said when they are passed."""
     if field.kind not in ("number", "integer"):
         return ""
-    low, high = (None if limit is None else f"{limit:g}" for limit in (field.minimum, field.maximum))
+    low, high = (None if limit is None else short_number(limit) for limit in (field.minimum, field.maximum))
     if low and high:
         return t("field.between", low=low, high=high)
     return t("field.from", low=low) if low else t("field.to", high=high) if high else ""

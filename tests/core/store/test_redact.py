@@ -10,6 +10,7 @@ from hel_tui.core.store.redact import (
     MARK,
     Redactor,
     command_line,
+    json_text,
     looks_like_secret,
     mask_value,
     redact_shapes,
@@ -64,6 +65,11 @@ def test_a_value_is_found_in_json_and_in_a_url() -> None:
         ("curl -H 'x-api-key: abc12345'", f"curl -H 'x-api-key: {MARK}'"),
         ("GET /x?api_key=abcd1234&page=1", f"GET /x?api_key={MARK}&page=1"),
         ("DB_PASSWORD=s3cr3t! next", f"DB_PASSWORD={MARK} next"),
+        (
+            "https://x.example/mcp?key=UrlKeyQQ778899&sig=SigQQ445566",
+            f"https://x.example/mcp?key={MARK}&sig={MARK}",
+        ),
+        ('{"pwd": "hunter2x"}', f'{{"pwd": "{MARK}"}}'),
         ('{"password": "hunter2x"}', f'{{"password": "{MARK}"}}'),
         ("postgres://ada:pw@host/db", f"postgres://ada:{MARK}@host/db"),
         ("-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----", MARK),
@@ -112,6 +118,10 @@ def test_data_stays_data_and_a_named_credential_goes_whole() -> None:
         ("SSH_KEY", "/home/ada/.ssh/id", False),
         ("TOKEN", "1", False),
         ("key", "user:1234", False),
+        ("DB_PASS", "PassQQ123456", True),
+        ("MYSQL_PWD", "PwdQQ123456", True),
+        ("KEY", "KeyQQ9988776", True),
+        ("COMPASS", "north-by-northwest", False),
     ],
 )
 def test_a_credential_is_told_by_name_or_shape(name: str, value: str, is_one: bool) -> None:
@@ -154,3 +164,45 @@ def test_results_lose_known_values_only_and_keep_plain_words() -> None:
     redact = Redactor(["s3cret value", "postgres"])
     text = 'user=postgres password="s3cret value" token=abcdef123456'
     assert redact.known(text) == f'user=postgres password="{MARK}" token=abcdef123456'
+
+
+SECRET = "TokQQ/55+44ab"
+URL = "postgres://al:UrlPassQQ42@db/x"
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        json.dumps({"t": f"it is {SECRET}"}),
+        json.dumps({"t": SECRET}).replace("/", "\\/"),
+        '{"t": "\\u0054okQQ/55+44ab"}',
+        json.dumps({"text": json.dumps({"t": SECRET}).replace("/", "\\/")}),
+        json.dumps({"text": json.dumps({"inner": json.dumps({"t": SECRET})}).replace("/", "\\/")}),
+        json.dumps({SECRET: 1}).replace("/", "\\/"),
+        json.dumps({"t": SECRET}).replace("/", "\\/")[:-1],
+    ],
+)
+def test_a_value_is_taken_out_of_json_however_json_writes_it(written: str) -> None:
+    shown = json_text(written, Redactor((SECRET,)))
+    assert SECRET not in shown and "55+44ab" not in shown and MARK in shown
+
+
+def test_what_gives_itself_away_is_taken_out_of_json_in_a_text() -> None:
+    written = json.dumps({"content": [{"type": "text", "text": json.dumps({"password": "hunter2xyz"})}]})
+    assert "hunter2xyz" not in json_text(written, redact_shapes)
+
+
+@given(
+    st.recursive(
+        st.text() | st.integers() | st.none(),
+        lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    )
+)
+def test_json_without_a_secret_stays_as_it_was_written(value: object) -> None:
+    written = json.dumps(value)
+    assert json_text(written, Redactor(("ThisIsNowhere-42",)).known) == written
+
+
+def test_the_token_of_progress_is_no_credential() -> None:
+    written = '{"_meta":{"progressToken":"call-123"}}'
+    assert redact_shapes(written) == written

@@ -17,6 +17,7 @@ from hel_tui.forms.checks import Flaw
 from hel_tui.forms.node import Node, Path, value_of
 from hel_tui.forms.spec import MISSING, Spec
 from hel_tui.forms.tree import Form
+from hel_tui.forms.values import short_number
 from hel_tui.tui.safe import clean, cut
 from hel_tui.tui.strings import t
 from hel_tui.tui.widgets.lines import Line, Part, pad, width_of
@@ -279,10 +280,10 @@ def _bounds(spec: Spec) -> str:
     limits = dict(spec.limits)
     low, high = limits.get("minimum"), limits.get("maximum")
     if isinstance(low, int | float) and isinstance(high, int | float):
-        return f"{low:g}–{high:g}"
+        return f"{short_number(low)}–{short_number(high)}"
     if isinstance(low, int | float):
-        return f"≥ {low:g}"
-    return f"≤ {high:g}" if isinstance(high, int | float) else ""
+        return f"≥ {short_number(low)}"
+    return f"≤ {short_number(high)}" if isinstance(high, int | float) else ""
 
 
 def flaw_text(flaw: Flaw) -> str:

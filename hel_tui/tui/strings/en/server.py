@@ -102,6 +102,7 @@ STRINGS: dict[str, str] = {
     "process.left": "Left behind by an earlier life",
     "process.end": "{key} ends the marked one.",
     "config.none": "No file names this server.",
+    "config.no_file": "No file holds this server: it was given on the command line, or its file is gone.",
     "config.file": "file",
     "config.trust": "trust",
     "config.watch": "watched",

@@ -100,6 +100,7 @@ STRINGS: dict[str, str] = {
     "process.left": "이전 실행이 남긴 것",
     "process.end": "{key}로 표시한 것을 끝냅니다.",
     "config.none": "이 서버를 지정한 파일이 없습니다.",
+    "config.no_file": "이 서버를 담은 파일이 없습니다: 명령줄에서 주어졌거나 파일이 사라졌습니다.",
     "config.file": "파일",
     "config.trust": "신뢰",
     "config.watch": "감시",

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from hel_tui.core.mcp.entries import ServerEntry
+from hel_tui.core.mcp.exchanges import Exchanges
 from hel_tui.core.mcp.frames import FrameStore
 from hel_tui.core.protocol import Frame, FrameQuery
 from hel_tui.core.vocabulary import Invocation
@@ -105,3 +106,10 @@ async def test_a_renewed_session_shows_the_hello_that_opened_it(hosting: Hosting
     asked, answered = await until(lambda: again() if len(again()) == 2 else None)
     assert (asked.direction, answered.direction, answered.pair) == ("out", "in", asked.number)
     assert asked.exchange == answered.exchange >= 0 and store.sessions >= 2
+
+
+def test_no_part_of_a_cookie_is_shown_whatever_stands_beside_it() -> None:
+    exchanges = Exchanges()
+    headers = [("Set-Cookie", "sid=CookieSecretQQ99; Path=/"), ("Cookie", "sid=ReqCookieQQ55; theme=dark")]
+    shown = repr(exchanges.shown(headers))
+    assert "SecretQQ99" not in shown and "CookieQQ55" not in shown
