@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
 RENEWAL = "author mode"
 """Why a list changed, where a save led to it."""
+GIVEN_UP = "its start after a save was given up"
 
 
 class Supervisor:
@@ -175,7 +176,14 @@ class Supervisor:
             self._renewal = awaited
             self._reports.cause = RENEWAL
             self.restart()
-            return await awaited
+            try:
+                return await awaited
+            except asyncio.CancelledError:
+                newest = self._renewal or self._awaited
+                if awaited.cancelled() and newest is awaited:  # on its way, and no later one is
+                    self._due = False
+                    self._end_life(GIVEN_UP)
+                raise
         stage = self._lives.stage = Stage(self._new_life, self._take_over, self.entry.startup_timeout)
         try:
             fault = await stage.run()

@@ -137,6 +137,32 @@ async def test_a_candidate_that_is_not_wanted_any_more_is_ended(
     assert await author.said() == "two:hi"
 
 
+async def test_giving_up_a_start_where_none_answered_ends_what_was_started(author: Author) -> None:
+    author.write("one", begin="sys.exit(3)")
+    await author.start()
+    assert author.bench.status().phase == "failed"
+    author.write("two", begin="time.sleep(300)")
+    renewing = asyncio.ensure_future(author.renew())
+    pid = await until(lambda: author.bench.status().pid)
+    renewing.cancel()
+    await until(lambda: not runs(pid))
+    await until(lambda: author.bench.status().phase == "failed")
+    assert "given up" in author.bench.status().reason
+    author.write("three")
+    assert (await author.renew()).failure is None and await author.said() == "three:hi"
+
+
+async def test_a_newer_save_takes_the_place_of_a_start_without_a_word_of_failure(author: Author) -> None:
+    author.write("one", begin="time.sleep(300)")
+    author.bench.host.start([author.entry])
+    first = asyncio.ensure_future(author.renew())
+    await until(lambda: author.bench.status().pid)
+    author.write("two")
+    first.cancel()
+    assert (await author.renew()).failure is None and await author.said() == "two:hi"
+    assert not [one for one in author.bench.events if isinstance(one, ServerFailed)]
+
+
 async def test_a_server_that_did_not_start_is_started(author: Author, bench: Any) -> None:
     author.write("one", begin="raise SystemExit(3)")
     await author.start()
