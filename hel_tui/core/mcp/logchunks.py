@@ -19,7 +19,6 @@ CHARACTERS = 1024 * 1024
 """Of a chunk that is packed although it has fewer lines."""
 
 
-
 @dataclass(slots=True)
 class Lines:
     """Lines that are at hand, with what is known of each, column by column."""

@@ -51,7 +51,11 @@ class LogWindow(Protocol):
         thousand lines. Raises ValueError with a sentence for a regular expression that is none."""
 
     def clear(self) -> None:
-        """Forget all lines; numbers go on."""
+        """Forget all lines of this log; numbers go on.
+
+        As one pane of a terminal is cleared: the log of all servers and those of single ones are windows of
+        their own, and what one forgets the other still has.
+        """
 
 
 @dataclass(frozen=True, slots=True)

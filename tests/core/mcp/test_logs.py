@@ -105,8 +105,19 @@ def test_the_log_of_all_servers_has_complete_lines_in_order_and_says_whose() -> 
     one.finish()
     said = [(line.server, line.text) for line in together.lines(0, 9)]
     assert said == [("two", "b"), ("one", "a half and more"), ("one", "the last words")]
+
+
+def test_a_log_that_is_cleared_is_one_window_the_others_keep_their_lines() -> None:
+    together = LogStore()
+    one, two = LogStore(server="one", also=together), LogStore(server="two", also=together)
+    one.append(["a"], "stderr")
+    two.append(["b"], "stderr")
     one.clear()
-    assert len(together.lines(0, 9)) == 3
+    assert (one.first, one.end) == (1, 1) and len(together.lines(0, 9)) == 2
+    together.clear()
+    assert [line.text for line in two.lines(0, 9)] == ["b"] and together.first == together.end == 2
+    one.append(["c"], "stderr")
+    assert [line.text for line in one.lines(0, 9)] == [line.text for line in together.lines(0, 9)] == ["c"]
 
 
 def test_reading_while_another_thread_writes_shows_whole_lines_in_order() -> None:
