@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -15,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from hel_tui.cli.mcp.recording import Waiting
+from hel_tui.cli.mcp.recording import LINGER, Waiting
 from hel_tui.core.mcp.cassette import read_cassette
 from tests.cli.shell import HEL, ROOT, hel
 from tests.rig import LIMIT, SERVERS, environment, sample, servers_file
@@ -156,6 +157,43 @@ def test_a_flood_is_passed_on_and_written_to_its_end(tmp_path: Path, env: dict[s
     assert out.count(b"\n") == 20_000
     frames = read_cassette(tmp_path / "a.cassette").frames
     assert [one.message["n"] for one in frames] == list(range(20_000))
+
+
+def has_said_all(popen: subprocess.Popen[bytes], cassette: Path) -> bool:
+    """Whether the server said something and ended."""
+    import psutil
+
+    has_said = cassette.exists() and cassette.stat().st_size > 30_000
+    return has_said and not [one for one in psutil.Process(popen.pid).children() if "-c" in one.cmdline()]
+
+
+@pytest.mark.parametrize("waits", [True, False])
+def test_a_client_that_reads_late_gets_everything(tmp_path: Path, env: dict[str, str], waits: bool) -> None:
+    program = "[print('x' * 999) for _ in range(100)]"
+    reading, writing = os.pipe()
+    if not waits:  # the end that is given away may be set so
+        os.set_blocking(writing, False)
+    popen = subprocess.Popen(
+        [*HEL, "mcp", "record", "fix", "-o", "a.cassette", "--", sys.executable, "-c", program],
+        env=env,
+        cwd=tmp_path,
+        stdin=subprocess.PIPE,
+        stdout=writing,
+    )
+    os.close(writing)
+    until(lambda: has_said_all(popen, tmp_path / "a.cassette"))
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        popen.wait(2 * LINGER)
+    with open(reading, "rb") as file:
+        assert len(file.read()) == 100_000
+    assert popen.wait(LIMIT) == 0
+
+
+def test_a_signal_ends_a_recorder_whose_client_reads_nothing(tmp_path: Path, env: dict[str, str]) -> None:
+    popen = recorder(env, tmp_path, sys.executable, "-c", "[print('x' * 999) for _ in range(100)]")
+    until(lambda: has_said_all(popen, tmp_path / "a.cassette"))
+    popen.send_signal(signal.SIGTERM)
+    assert popen.wait(LIMIT) == 0
 
 
 def test_whoever_brings_more_than_may_wait_waits() -> None:

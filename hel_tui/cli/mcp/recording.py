@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import math
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -161,6 +163,24 @@ def _started(program: _Program) -> subprocess.Popen[bytes]:
     )
 
 
+def _read(source: int) -> bytes:
+    """Wait for what comes, also where whoever gave this end away set it not to wait. Raises OSError."""
+    while True:
+        try:
+            return os.read(source, CHUNK)
+        except BlockingIOError:
+            select.select([source], [], [])
+
+
+def _deliver(target: int, data: bytes) -> None:
+    """Write all of it, however long the other side takes. Raises OSError when that is gone."""
+    while data:
+        try:
+            data = data[os.write(target, data) :]
+        except BlockingIOError:
+            select.select([], [target], [])
+
+
 Heard = tuple[float, Way, bytes]
 """Seconds since the beginning, the way, bytes."""
 
@@ -221,6 +241,12 @@ class _Between:
     began: float = field(default_factory=time.monotonic)
     passed: int = 0
     """Bytes of the server."""
+    most: float = math.inf
+    """How many of them pass."""
+    is_delivering: bool = False
+    """Bytes of the server are on their way: to the cassette, or to a client that reads slowly."""
+    is_told_to_end: bool = False
+    """A signal came when there was no server any more."""
 
     def run(self) -> int:
         """Until the server ended; returns how, negative for a signal."""
@@ -243,26 +269,33 @@ class _Between:
         return code
 
     def _linger(self, back: threading.Thread) -> None:
-        """Wait until the server's stdout is at its end. Time in which it waits to be written counts for
-        nothing, but what it said itself fits in a pipe.
+        """Wait until the server's stdout is at its end. Time in which something is on its way counts for
+        nothing, however slowly the client reads; but what the server said itself fits in a pipe.
         """
-        left, most = LINGER, self.passed + MAX_PIPE
-        while back.is_alive() and left > 0 and self.passed < most:
+        left, self.most = LINGER, self.passed + MAX_PIPE
+        while back.is_alive() and not self.is_told_to_end:
+            if not self.is_delivering and left <= 0:
+                break
             back.join(_STEP)
-            left -= 0 if self.heard.is_full else _STEP
+            left -= 0 if self.is_delivering else _STEP
 
     def _pass_on(self, number: int) -> None:
+        if self.popen.returncode is not None:
+            self.is_told_to_end = True
         with contextlib.suppress(ProcessLookupError):
             self.popen.send_signal(number)
 
     def _pump(self, source: int, target: int, way: Way) -> None:
         """Pass on what comes, until either side is gone; then the other side hears of it."""
         with contextlib.suppress(OSError):
-            while data := os.read(source, CHUNK):
+            while (way == "out" or self.passed < self.most) and (data := _read(source)):
+                if way == "in":
+                    self.is_delivering = True
+                    self.passed += len(data)
                 self.heard.put((time.monotonic() - self.began, way, data))
-                self.passed += len(data) if way == "in" else 0
-                while data:
-                    data = data[os.write(target, data) :]
+                _deliver(target, data)
+                if way == "in":
+                    self.is_delivering = False
         ends = (self.popen.stdin,) if way == "out" else (self.popen.stdout,)
         for end in ends:
             with contextlib.suppress(OSError):
