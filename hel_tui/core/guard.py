@@ -20,6 +20,8 @@ from hel_tui.core.threads import in_thread
 SERVER = "HEL_SERVER"
 COMMAND = "HEL_COMMAND"
 """Variables with the mark of a server's and of a command's processes."""
+RECORDED = "HEL_RECORDED"
+"""The same for a server that is recorded: it may carry the marks of whoever started the recorder too."""
 
 _PROGRAM = Path(__file__).with_name("reaper.py")
 
@@ -95,7 +97,11 @@ class Guard:
                 stderr=subprocess.DEVNULL,
                 cwd="/",
                 # a hel that is itself somebody's server or command ends with its marks; its reaper must not
-                env={name: value for name, value in os.environ.items() if name not in (SERVER, COMMAND)},
+                env={
+                    name: value
+                    for name, value in os.environ.items()
+                    if name not in (SERVER, COMMAND, RECORDED)
+                },
                 start_new_session=True,
             )
         except OSError:

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from hel_tui.cli.mcp.recording import LINGER, Waiting
@@ -159,12 +160,16 @@ def test_a_flood_is_passed_on_and_written_to_its_end(tmp_path: Path, env: dict[s
     assert [one.message["n"] for one in frames] == list(range(20_000))
 
 
+def started(popen: subprocess.Popen[bytes], word: str) -> list[psutil.Process]:
+    """What a recorder's server is and started, by the end of a word of its command line."""
+    found = psutil.Process(popen.pid).children(recursive=True)
+    return [one for one in found if any(part.endswith(word) for part in one.cmdline())]
+
+
 def has_said_all(popen: subprocess.Popen[bytes], cassette: Path) -> bool:
     """Whether the server said something and ended."""
-    import psutil
-
     has_said = cassette.exists() and cassette.stat().st_size > 30_000
-    return has_said and not [one for one in psutil.Process(popen.pid).children() if "-c" in one.cmdline()]
+    return has_said and not started(popen, "range(100)]")
 
 
 @pytest.mark.parametrize("waits", [True, False])
@@ -216,19 +221,37 @@ def test_whoever_brings_more_than_may_wait_waits() -> None:
 
 
 def test_a_killed_recorder_leaves_a_cassette_and_no_server(tmp_path: Path, env: dict[str, str]) -> None:
-    import psutil
-
     popen = recorder(env, tmp_path, *server())
     assert b'"hi"' in say(popen, CALL)
     cassette = tmp_path / "a.cassette"
     until(lambda: cassette.read_bytes().count(b"\n") >= 3)
-    (child,) = psutil.Process(popen.pid).children()
+    (child,) = started(popen, "wire.py")
     popen.kill()
     popen.communicate(timeout=LIMIT)
     until(lambda: not child.is_running())
     first, second = read_cassette(cassette).frames
     assert first.message == CALL
     assert second.message["result"]["content"][0]["text"] == "hi"
+
+
+def test_a_killed_recorder_leaves_no_server_that_nobody_asks_to_end(
+    tmp_path: Path, env: dict[str, str]
+) -> None:
+    deaf = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(1, flush=True)"
+    program = (
+        "import subprocess, sys\nif len(sys.argv) == 1:\n"
+        "    subprocess.Popen([sys.executable, __file__, '2'], start_new_session=True)\n"
+        f"{deaf}\nwhile True: time.sleep(1)"
+    )
+    (tmp_path / "deaf.py").write_text(program)
+    popen = recorder(env, tmp_path, sys.executable, str(tmp_path / "deaf.py"))
+    assert popen.stdout is not None
+    assert [popen.stdout.readline() for _ in range(2)] == [b"1\n", b"1\n"]
+    children = started(popen, "deaf.py")
+    assert len(children) == 2
+    popen.kill()
+    popen.communicate(timeout=LIMIT)
+    until(lambda: not any(child.is_running() for child in children))
 
 
 def test_a_file_that_is_there_stays_unless_force_says_otherwise(tmp_path: Path, env: dict[str, str]) -> None:
@@ -254,6 +277,8 @@ def test_without_a_name_each_start_has_a_file_of_its_own(tmp_path: Path, env: di
     [
         (("record", "nobody"), 1, "no server named nobody"),
         (("record", "fix", "--"), 2, "must be a command"),
+        (("record", "../fix", "--", "true"), 2, "may have only letters"),
+        (("record", "a b", "-o", "x.cassette", "--", "true"), 2, "may have only letters"),
         (("record", "fix", "--", "/no/such/program"), 1, "could not be started"),
         (("replay", "nothing.cassette"), 2, "cannot be read"),
     ],
@@ -264,7 +289,7 @@ def test_what_cannot_be_done_is_said(
     ran = hel("mcp", *arguments, env=env, cwd=tmp_path)
     assert (ran.status, ran.out) == (status, "")
     assert part in ran.err
-    assert list(tmp_path.glob("*.cassette")) == []
+    assert [*tmp_path.glob("*.cassette"), *tmp_path.parent.glob("fix*.cassette")] == []
 
 
 def test_a_server_that_is_not_trusted_is_not_recorded(tmp_path: Path, env: dict[str, str]) -> None:

@@ -7,6 +7,7 @@ through, and it ends as the server ended. Not here: the file (core.mcp.cassette)
 from __future__ import annotations
 
 import argparse
+import asyncio
 import contextlib
 import math
 import os
@@ -25,13 +26,14 @@ from typing import IO
 from hel_tui.cli.common import Exit
 from hel_tui.cli.mcp.alone import approved
 from hel_tui.cli.mcp.ground import Ground, note
-from hel_tui.core.guard import COMMAND, SERVER
+from hel_tui.core.guard import COMMAND, RECORDED, SERVER, Guard
 from hel_tui.core.mcp.cassette import SUFFIX, Tape, Way, create, empty
 from hel_tui.core.mcp.entries import Unset
 from hel_tui.core.mcp.expand import expand_launch
 from hel_tui.core.mcp.faults import ServerFault
 from hel_tui.core.mcp.framing import LineSplitter, TooLong
 from hel_tui.core.mcp.launching import child_environment, find_command
+from hel_tui.core.mcp.validation import server_name_problem
 from hel_tui.core.store.atomic import why
 from hel_tui.core.store.redact import Redactor, secret_words, secrets_in
 from hel_tui.core.store.secrets import kept_value
@@ -59,6 +61,8 @@ class _Program:
 
 def run(args: argparse.Namespace, ground: Ground) -> int:
     """Run `hel mcp record`; returns the exit status of the server."""
+    if args.verbatim is not None and (problem := server_name_problem(args.server)):
+        return ground.sorry(problem.rstrip("."), Exit.USAGE)
     program = _given(args.verbatim) if args.verbatim is not None else _configured(args.server, ground)
     if isinstance(program, int):
         return program
@@ -74,9 +78,11 @@ def run(args: argparse.Namespace, ground: Ground) -> int:
         note(f"hel mcp record: {path}")
     with file:
         redactor = Redactor((*secrets_in(os.environ), *program.secrets))
+        guard = Guard(RECORDED)
         try:
-            popen = _started(program)
+            popen = _started(program, guard)
         except OSError as error:
+            asyncio.run(guard.close())
             if is_new:
                 path.unlink(missing_ok=True)
             return ground.sorry(f"{program.words[0]} could not be started: {why(error)}")
@@ -86,8 +92,10 @@ def run(args: argparse.Namespace, ground: Ground) -> int:
         except OSError as error:
             popen.kill()
             popen.wait()
+            asyncio.run(guard.close())
             return ground.sorry(f"{path}: {why(error)}")
         code = _Between(popen, tape).run()
+        asyncio.run(guard.close())
     return code if code >= 0 else _end_by(-code)
 
 
@@ -150,17 +158,20 @@ def _file(args: argparse.Namespace) -> tuple[IO[bytes], Path, bool]:
     raise FileExistsError(17, "exists", f"{stem}{SUFFIX}")
 
 
-def _started(program: _Program) -> subprocess.Popen[bytes]:
+def _started(program: _Program, guard: Guard) -> subprocess.Popen[bytes]:
     """Start it in a process group of its own: what this one is told by signals is passed on once."""
-    return subprocess.Popen(
+    marked = {**program.env, guard.variable: guard.mark()}
+    popen = subprocess.Popen(
         program.words,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        env=dict(program.env),
+        env=marked,
         cwd=program.cwd,
         bufsize=0,
         process_group=0,
     )
+    guard.watch(popen.pid)
+    return popen
 
 
 def _read(source: int) -> bytes:
