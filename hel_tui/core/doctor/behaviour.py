@@ -22,6 +22,7 @@ from hel_tui.core.mcp.faults import ServerFault
 from hel_tui.core.mcp.launching import advice_for, child_environment, find_command
 from hel_tui.core.mcp.listing import read_listing, read_pages
 from hel_tui.core.protocol import Finding, Health
+from hel_tui.core.store.redact import head
 from hel_tui.core.threads import in_thread
 from hel_tui.core.vocabulary import Json
 
@@ -123,7 +124,7 @@ async def _greeted(bench: Bench, server: RawServer, said: list[Json]) -> AsyncIt
         sentence = "its answer to initialize lacks protocolVersion or capabilities"
         yield Finding("error", "handshake", sentence, mend="specification, lifecycle: initialization")
     elif version != HANDSHAKE:
-        sentence = f"it speaks {version[:40]}; the newest with a handshake is {HANDSHAKE}"
+        sentence = f"it speaks {head(version, 40, bench.mask)}; the newest with a handshake is {HANDSHAKE}"
         yield Finding("info", "handshake", sentence, mend="a newer SDK speaks it")
     else:
         yield Finding("ok", "handshake", f"it speaks {version}")
@@ -156,7 +157,7 @@ async def _listed(bench: Bench, server: RawServer, hello: Json) -> AsyncIterator
                     mend="end with a page without nextCursor",
                 )
             for finding in await in_thread(
-                lambda: list(definitions(bench.entry.name, listing.tools)), "hel-definitions"
+                lambda: list(definitions(bench.entry.name, listing.tools, bench.mask)), "hel-definitions"
             ):
                 yield finding
     else:

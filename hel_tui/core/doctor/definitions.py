@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from hel_tui.core.mcp.listing import ToolSpec
 from hel_tui.core.mcp.naming import public_name
@@ -16,7 +16,10 @@ from hel_tui.core.mcp.suspicion import suspicions
 from hel_tui.core.models.schemas.adapt import Adaptations
 from hel_tui.core.models.schemas.profile import PROFILES, STRICT
 from hel_tui.core.protocol import Finding
+from hel_tui.core.store.redact import head
 from hel_tui.core.vocabulary import Json, ToolDefinition, estimate_tokens
+
+Mask = Callable[[str], str]
 
 LONG_DESCRIPTION = 1_024
 """Characters that the strictest provider takes (OpenAI, function calling)."""
@@ -41,17 +44,24 @@ _READING = re.compile(
 )
 
 
-def definitions(server: str, tools: Sequence[ToolSpec]) -> Iterator[Finding]:
-    """What is found in the tools of a server; one line saying so for each topic that is well."""
+def definitions(server: str, tools: Sequence[ToolSpec], mask: Mask = str) -> Iterator[Finding]:
+    """What is found in the tools of a server; one line saying so for each topic that is well.
+
+    `mask` takes secrets out of what is quoted in part; whole quotations are the caller's to mask.
+    """
     topics = (
         ("definitions", _unusable, "all definitions can be used"),
         ("names", lambda tools: _names(server, tools), "every name is clean, short and used once"),
         ("descriptions", _words, "every tool and every argument is described"),
         ("injection", _suspicious, "nothing in the words looks like an order to the model"),
-        ("annotations", _claims, "no claim contradicts a name"),
+        ("annotations", lambda tools: _claims(tools, mask), "no claim contradicts a name"),
         ("cost", lambda tools: _cost(server, tools), f"no definition costs more than {COSTLY:,} tokens"),
-        ("schema", _schemas, "every provider hel knows takes the schemas as they are"),
-        ("output", _outputs, "output schemas are valid"),
+        (
+            "schema",
+            lambda tools: _schemas(tools, mask),
+            "every provider hel knows takes the schemas as they are",
+        ),
+        ("output", lambda tools: _outputs(tools, mask), "output schemas are valid"),
     )
     for topic, look, fine in topics:
         found = list(look(tools)) if tools else []
@@ -148,7 +158,7 @@ def _suspicious(tools: Sequence[ToolSpec]) -> Iterator[Finding]:
             )
 
 
-def _claims(tools: Sequence[ToolSpec]) -> Iterator[Finding]:
+def _claims(tools: Sequence[ToolSpec], mask: Mask) -> Iterator[Finding]:
     """Annotations that contradict each other or the name (specification, ToolAnnotations)."""
     for tool in tools:
         claims = tool.annotations
@@ -174,7 +184,7 @@ def _claims(tools: Sequence[ToolSpec]) -> Iterator[Finding]:
             )
         for name, value in claims.items():
             if name.endswith("Hint") and not isinstance(value, bool):
-                sentence = f"{name} is {json.dumps(value)[:40]}, not true or false"
+                sentence = f"{name} is {head(json.dumps(value), 40, mask)}, not true or false"
                 yield Finding("warning", "annotations", sentence, tool=tool.raw, mend="send a boolean")
 
 
@@ -197,7 +207,7 @@ def _cost(server: str, tools: Sequence[ToolSpec]) -> Iterator[Finding]:
         yield Finding("info", "cost", f"all definitions of {server} together cost about {total:,} tokens")
 
 
-def _schemas(tools: Sequence[ToolSpec]) -> Iterator[Finding]:
+def _schemas(tools: Sequence[ToolSpec], mask: Mask) -> Iterator[Finding]:
     """Which family of providers would refuse which schema as it is, where, and what hel does about it."""
     adaptations, strict = Adaptations(), 0
     seen: dict[str, dict[tuple[str, str], list[str]]] = {}
@@ -205,7 +215,7 @@ def _schemas(tools: Sequence[ToolSpec]) -> Iterator[Finding]:
     for tool in tools:
         if tool.problem:
             continue
-        yield from _draft(tool.raw, tool.parameters, "schema")
+        yield from _draft(tool.raw, tool.parameters, "schema", mask)
         for profile in PROFILES.values():
             adapted = adaptations.get(_definition("server", tool), profile)
             if adapted.problem:
@@ -248,13 +258,13 @@ def _changed(sentence: str, places: dict[tuple[str, str], list[str]]) -> Finding
     )
 
 
-def _outputs(tools: Sequence[ToolSpec]) -> Iterator[Finding]:
+def _outputs(tools: Sequence[ToolSpec], mask: Mask) -> Iterator[Finding]:
     for tool in tools:
         if tool.output is not None:
-            yield from _draft(tool.raw, tool.output, "output")
+            yield from _draft(tool.raw, tool.output, "output", mask)
 
 
-def _draft(raw: str, schema: Json, topic: str) -> Iterator[Finding]:
+def _draft(raw: str, schema: Json, topic: str, mask: Mask) -> Iterator[Finding]:
     """Where it is no JSON Schema of the draft it names, else 2020-12 (specification, JSON Schema usage)."""
     from jsonschema.exceptions import SchemaError
     from jsonschema.validators import Draft202012Validator, validator_for
@@ -266,7 +276,7 @@ def _draft(raw: str, schema: Json, topic: str) -> Iterator[Finding]:
         yield Finding(
             "error",
             topic,
-            f"it is no valid JSON Schema: {error.message[:200]}",
+            f"it is no valid JSON Schema: {head(error.message, 200, mask)}",
             tool=raw,
             path=place,
             mend="see https://json-schema.org/draft/2020-12",

@@ -8,7 +8,7 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hel_tui.core.doctor.behaviour import Bench, behaviour
@@ -48,7 +48,7 @@ async def examine(entry: ServerEntry, ward: Ward, tell: Tell) -> Diagnosis:
     found: list[Finding] = []
 
     def heard(finding: Finding) -> None:
-        found.append(finding)
+        found.append(masked(finding, ward.mask))
         tell(Diagnosis(entry.name, tuple(found), running=True, seconds=time.monotonic() - began))
 
     tell(Diagnosis(entry.name, (), running=True))
@@ -64,6 +64,18 @@ async def examine(entry: ServerEntry, ward: Ward, tell: Tell) -> Diagnosis:
     diagnosis = Diagnosis(entry.name, tuple(found), seconds=time.monotonic() - began)
     tell(diagnosis)
     return diagnosis
+
+
+def masked(finding: Finding, mask: Callable[[str], str]) -> Finding:
+    """The finding without secrets: it quotes servers, files and the system."""
+    return replace(
+        finding,
+        sentence=mask(finding.sentence),
+        tool=mask(finding.tool),
+        path=mask(finding.path),
+        mend=mask(finding.mend),
+        also=tuple(map(mask, finding.also)),
+    )
 
 
 async def _remote(entry: ServerEntry, ward: Ward, heard: Callable[[Finding], None]) -> None:

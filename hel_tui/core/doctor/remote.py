@@ -54,7 +54,7 @@ async def over_http(
     for row in host.catalogue.rows():
         if row.reason:
             tell(Finding("warning", "lists", f"not offered: {hide(row.reason)}", tool=row.raw))
-    for finding in await in_thread(lambda: list(definitions(entry.name, specs)), "hel-definitions"):
+    for finding in await in_thread(lambda: list(definitions(entry.name, specs, hide)), "hel-definitions"):
         tell(finding)
     supervisor = host.server(entry.name)
     assert supervisor is not None

@@ -98,6 +98,7 @@ class Doctor:
 
     async def _look_at_hel(self) -> None:
         """The machine and the files; of the servers what is known of them as they run."""
+        from hel_tui.core.doctor.examine import masked
         from hel_tui.core.doctor.machine import files, machine
 
         began = time.monotonic()
@@ -111,9 +112,5 @@ class Doctor:
             elif status.phase != "off":
                 sentence = f"{status.name} is {status.phase}: {status.reason}".rstrip(": ")
                 found.append(p.Finding("error", "servers", sentence, mend=f"hel mcp lint {status.name}"))
-        hidden = [_hidden(one, self._redactor) for one in found]
+        hidden = [masked(one, self._redactor) for one in found]
         self._tell(p.Diagnosis("", tuple(hidden), seconds=time.monotonic() - began))
-
-
-def _hidden(finding: p.Finding, mask: Callable[[str], str]) -> p.Finding:
-    return replace(finding, sentence=mask(finding.sentence))

@@ -144,6 +144,19 @@ async def test_a_secret_of_the_entry_is_in_no_finding(tmp_path):
     assert secret not in repr(diagnosis)
 
 
+async def test_no_finding_about_definitions_shows_a_secret_or_a_part_of_one(tmp_path):
+    secret = "Zq7wLp2xVb9nRt4k"
+    redactor = Redactor((secret,))
+    told = entry(tmp_path, "tells", env=(("SECRET", secret),))
+    looking = replace(ward(tmp_path), mask=redactor, known=redactor.known, hide=redactor.add)
+    heard: list[Diagnosis] = []
+    diagnosis = await examine(told, looking, heard.append)
+    assert {one.topic for one in diagnosis.findings if one.health == "error"} >= {"schema"}
+    assert about(diagnosis, "annotations") and about(diagnosis, "names")
+    shown = repr(diagnosis) + repr(heard)
+    assert not [part for at in range(len(secret) - 5) if (part := secret[at : at + 6]) in shown]
+
+
 async def test_findings_are_told_as_they_come(tmp_path):
     heard: list[Diagnosis] = []
     await examine(entry(tmp_path, "well"), ward(tmp_path), heard.append)
