@@ -17,7 +17,7 @@ from typing import Any
 import psutil
 import pytest
 
-from hel_tui.cli.mcp.recording import LINGER, Waiting
+from hel_tui.cli.mcp.between import LINGER, Waiting
 from hel_tui.core.mcp.cassette import read_cassette
 from tests.cli.shell import HEL, ROOT, hel
 from tests.rig import LIMIT, SERVERS, environment, sample, servers_file

@@ -1,7 +1,7 @@
 """`hel mcp record`: stands between a client and a server over stdio, and keeps what they say.
 
 Any client can start it in the place of the server: bytes pass unchanged both ways, stderr and signals go
-through, and it ends as the server ended. Not here: the file (core.mcp.cassette).
+through, and it ends as the server ended. Not here: passing on (between), the file (core.mcp.cassette).
 """
 
 from __future__ import annotations
@@ -9,44 +9,29 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
-import math
 import os
-import select
 import signal
 import subprocess
-import sys
-import threading
 import time
-from collections import deque
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
 from hel_tui.cli.common import Exit
 from hel_tui.cli.mcp.alone import approved
+from hel_tui.cli.mcp.between import Between
 from hel_tui.cli.mcp.ground import Ground, note
 from hel_tui.core.guard import COMMAND, RECORDED, SERVER, Guard
-from hel_tui.core.mcp.cassette import SUFFIX, Tape, Way, create, empty
+from hel_tui.core.mcp.cassette import SUFFIX, Tape, create, empty
 from hel_tui.core.mcp.entries import Unset
 from hel_tui.core.mcp.expand import expand_launch
 from hel_tui.core.mcp.faults import ServerFault
-from hel_tui.core.mcp.framing import LineSplitter, TooLong
 from hel_tui.core.mcp.launching import child_environment, find_command
 from hel_tui.core.mcp.validation import server_name_problem
 from hel_tui.core.store.atomic import why
 from hel_tui.core.store.redact import Redactor, secret_words, secrets_in
 from hel_tui.core.store.secrets import kept_value
-
-CHUNK = 1 << 16
-LINGER = 1.0
-"""Seconds the server's stdout is still read after it ended: helpers may hold it open for ever."""
-MAX_PIPE = 1 << 20
-"""Bytes that a pipe holds at most."""
-_STEP = 0.05
-MAX_WAITING = 64 << 20
-"""Bytes that may wait to be written."""
-PASSED_ON = ("SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +79,7 @@ def run(args: argparse.Namespace, ground: Ground) -> int:
             popen.wait()
             asyncio.run(guard.close())
             return ground.sorry(f"{path}: {why(error)}")
-        code = _Between(popen, tape).run()
+        code = Between(popen, tape).run()
         asyncio.run(guard.close())
     return code if code >= 0 else _end_by(-code)
 
@@ -172,166 +157,3 @@ def _started(program: _Program, guard: Guard) -> subprocess.Popen[bytes]:
     )
     guard.watch(popen.pid)
     return popen
-
-
-def _read(source: int) -> bytes:
-    """Wait for what comes, also where whoever gave this end away set it not to wait. Raises OSError."""
-    while True:
-        try:
-            return os.read(source, CHUNK)
-        except BlockingIOError:
-            select.select([source], [], [])
-
-
-def _deliver(target: int, data: bytes) -> None:
-    """Write all of it, however long the other side takes. Raises OSError when that is gone."""
-    while data:
-        try:
-            data = data[os.write(target, data) :]
-        except BlockingIOError:
-            select.select([], [target], [])
-
-
-Heard = tuple[float, Way, bytes]
-"""Seconds since the beginning, the way, bytes."""
-
-
-class Waiting:
-    """What waits to be written, in order: no more than so many bytes, so that whoever brings more waits."""
-
-    def __init__(self, limit: int = MAX_WAITING) -> None:
-        self._limit = limit
-        self._found: deque[Heard | None] = deque()
-        self._change = threading.Condition()
-        self.size = 0
-        """Bytes that wait now."""
-        self._held_up = 0
-
-    def put(self, one: Heard) -> None:
-        """Add what was heard as soon as there is room; a piece over the limit has room when nothing waits."""
-        with self._change:
-            while self.size and self.size + len(one[2]) > self._limit:
-                self._held_up += 1
-                self._change.wait()
-                self._held_up -= 1
-            self._found.append(one)
-            self.size += len(one[2])
-            self._change.notify_all()
-
-    @property
-    def is_full(self) -> bool:
-        """Somebody waits for room."""
-        return self._held_up > 0
-
-    def end(self) -> None:
-        """Nothing more comes."""
-        with self._change:
-            self._found.append(None)
-            self._change.notify_all()
-
-    def get(self) -> Heard | None:
-        """Wait for the next one; None at the end."""
-        with self._change:
-            while not self._found:
-                self._change.wait()
-            one = self._found.popleft()
-            self.size -= len(one[2]) if one is not None else 0
-            self._change.notify_all()
-            return one
-
-
-@dataclass(slots=True)
-class _Between:
-    """Passes bytes on and has them written down. A flood passes as fast as it can be written; what is less
-    never waits.
-    """
-
-    popen: subprocess.Popen[bytes]
-    tape: Tape
-    heard: Waiting = field(default_factory=Waiting)
-    began: float = field(default_factory=time.monotonic)
-    passed: int = 0
-    """Bytes of the server."""
-    most: float = math.inf
-    """How many of them pass."""
-    is_delivering: bool = False
-    """Bytes of the server are on their way: to the cassette, or to a client that reads slowly."""
-    is_told_to_end: bool = False
-    """A signal came when there was no server any more."""
-
-    def run(self) -> int:
-        """Until the server ended; returns how, negative for a signal."""
-        for name in PASSED_ON:
-            signal.signal(getattr(signal, name), lambda number, _frame: self._pass_on(number))
-        assert self.popen.stdin is not None and self.popen.stdout is not None
-        writer = threading.Thread(target=self._write, name="hel-tape")
-        writer.start()
-        threading.Thread(
-            target=self._pump, args=(0, self.popen.stdin.fileno(), "out"), daemon=True, name="hel-out"
-        ).start()
-        back = threading.Thread(
-            target=self._pump, args=(self.popen.stdout.fileno(), 1, "in"), daemon=True, name="hel-in"
-        )
-        back.start()
-        code = self.popen.wait()
-        self._linger(back)
-        self.heard.end()
-        writer.join()
-        return code
-
-    def _linger(self, back: threading.Thread) -> None:
-        """Wait until the server's stdout is at its end. Time in which something is on its way counts for
-        nothing, however slowly the client reads; but what the server said itself fits in a pipe.
-        """
-        left, self.most = LINGER, self.passed + MAX_PIPE
-        while back.is_alive() and not self.is_told_to_end:
-            if not self.is_delivering and left <= 0:
-                break
-            back.join(_STEP)
-            left -= 0 if self.is_delivering else _STEP
-
-    def _pass_on(self, number: int) -> None:
-        if self.popen.returncode is not None:
-            self.is_told_to_end = True
-        with contextlib.suppress(ProcessLookupError):
-            self.popen.send_signal(number)
-
-    def _pump(self, source: int, target: int, way: Way) -> None:
-        """Pass on what comes, until either side is gone; then the other side hears of it."""
-        with contextlib.suppress(OSError):
-            while (way == "out" or self.passed < self.most) and (data := _read(source)):
-                if way == "in":
-                    self.is_delivering = True
-                    self.passed += len(data)
-                self.heard.put((time.monotonic() - self.began, way, data))
-                _deliver(target, data)
-                if way == "in":
-                    self.is_delivering = False
-        ends = (self.popen.stdin,) if way == "out" else (self.popen.stdout,)
-        for end in ends:
-            with contextlib.suppress(OSError):
-                assert end is not None
-                end.close()
-
-    def _write(self) -> None:
-        """Write each line as soon as it is whole; a last one without its end too."""
-        splitters: dict[Way, LineSplitter] = {"out": LineSplitter(), "in": LineSplitter()}
-        at, is_writing = 0.0, True
-        while True:
-            one = self.heard.get()
-            if one is None:
-                lines = [(way, line) for way, splitter in splitters.items() for line in splitter.close()]
-            else:
-                at, way, data = one
-                lines = [(way, line) for line in splitters[way].feed(data)]
-            for side, line in lines:
-                if not is_writing:
-                    break
-                text = f"[a line of {line.size:,} bytes]" if isinstance(line, TooLong) else line
-                try:
-                    self.tape.add(at, side, text)
-                except OSError as error:
-                    is_writing = False
-                    sys.stderr.write(f"hel mcp record: nothing more is written: {why(error)}\n")
-            if one is None:
-                return
