@@ -14,7 +14,7 @@ import threading
 
 from hel_tui.cli.common import Exit
 from hel_tui.cli.mcp.ground import Ground
-from hel_tui.core.mcp.cassette import BadCassette, Cassette, read_cassette
+from hel_tui.core.mcp.cassette import MAX_DEPTH, BadCassette, Cassette, is_too_deep, read_cassette
 from hel_tui.core.mcp.cassette_player import Player
 from hel_tui.core.vocabulary import Json
 
@@ -47,9 +47,18 @@ async def _serve(cassette: Cassette, args: argparse.Namespace) -> int:
         if not line.strip():
             continue
         try:
-            player.take(json.loads(line))
-        except (ValueError, RecursionError):
+            message = json.loads(line)
+        except ValueError:
             _send({"jsonrpc": "2.0", "id": None, "error": {"code": -32700, "message": "Parse error"}})
+            continue
+        except RecursionError:
+            message, is_deep = None, True
+        else:
+            is_deep = is_too_deep(message, line)
+        if is_deep:
+            player.refuse(f"it is nested more than {MAX_DEPTH} levels deep")
+        else:
+            player.take(message)
     await player.done(LAST_WORDS)
     return Exit.DONE
 

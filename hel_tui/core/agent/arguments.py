@@ -12,10 +12,11 @@ import math
 from collections.abc import Callable
 from typing import Any, NoReturn
 
+from hel_tui.core.nesting import is_nested_deeper
 from hel_tui.core.vocabulary import Json
 
 MAX_DEPTH = 200
-"""Levels of objects and lists that arguments may be nested."""
+"""Levels of objects and lists that arguments may be nested: what shows and checks them recurses."""
 _TOO_DEEP = f"The arguments are nested more than {MAX_DEPTH} levels deep. The call was not executed."
 
 
@@ -43,7 +44,7 @@ def parse_arguments(text: str) -> Json | str:
         return {}
     if not isinstance(value, dict):
         return "The arguments must be a JSON object. The call was not executed."
-    if text.count("{") + text.count("[") > MAX_DEPTH and _is_deep(value):
+    if text.count("{") + text.count("[") > MAX_DEPTH and is_nested_deeper(value, MAX_DEPTH):
         return _TOO_DEEP
     return value
 
@@ -61,21 +62,6 @@ def _finite(text: str) -> float:
     if math.isinf(number):
         raise _Refused(f"{text[:20]}{'…' if len(text) > 20 else ''} is too large a number")
     return number
-
-
-def _is_deep(value: Any) -> bool:
-    """Whether `value` is nested more than MAX_DEPTH levels: what shows and checks it recurses."""
-    level = [value]
-    for _ in range(MAX_DEPTH):
-        level = [
-            inner
-            for outer in level
-            for inner in (outer.values() if isinstance(outer, dict) else outer)
-            if isinstance(inner, dict | list)
-        ]
-        if not level:
-            return False
-    return True
 
 
 def shown(arguments: Json) -> str:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Literal
 
+from hel_tui.core.nesting import is_nested_deeper
 from hel_tui.core.store.atomic import NotWritten, why
 from hel_tui.core.store.redact import Redactor
 from hel_tui.core.vocabulary import Json
@@ -25,6 +26,10 @@ SUFFIX = ".cassette"
 MAX_LINE = 64 << 20
 """Bytes of one line that are read."""
 MAX_FRAMES = 200_000
+MAX_SECONDS = 10**10
+"""Of one recording."""
+MAX_DEPTH = 200
+"""Levels of objects and lists that a message may be nested: what matches and sends it recurses."""
 _AS_IT_IS = frozenset(("progressToken", "cursor", "nextCursor", "requestState"))
 """Keys that sound like credentials and tie messages together."""
 
@@ -53,6 +58,15 @@ class Cassette:
 
 class BadCassette(ValueError):
     """The file cannot be used; the text is a sentence."""
+
+
+def is_too_deep(value: Any, text: str | bytes, levels: int = MAX_DEPTH) -> bool:
+    """Whether what was read from `text` is nested more than so many levels."""
+    if isinstance(text, bytes):
+        opened = text.count(b"{") + text.count(b"[")
+    else:
+        opened = text.count("{") + text.count("[")
+    return opened > levels and is_nested_deeper(value, levels)
 
 
 # --------------------------------------------------------------------- redaction
@@ -96,12 +110,16 @@ class Tape:
         frame: Json = {"t": round(seconds, 6), "dir": way}
         try:
             message = json.loads(text)
-            if isinstance(message, dict | list):
-                self._write({**frame, "msg": redacted(message, self._redactor)})
-                return
+            if is_deep := is_too_deep(message, text):
+                message = None
         except ValueError:
-            pass
+            message, is_deep = None, False
         except RecursionError:
+            message, is_deep = None, True
+        if isinstance(message, dict | list):
+            self._write({**frame, "msg": redacted(message, self._redactor)})
+            return
+        if is_deep:
             text = f"[a message of {len(text):,} characters, nested too deeply to be kept]"
         self._write({**frame, "text": self._redactor(text)})
 
@@ -201,6 +219,8 @@ def _line(raw: bytes, number: int) -> Json | None:
         raise BadCassette(f"line {number} is no JSON." if number > 1 else "it is no cassette.") from None
     if not isinstance(value, dict):
         raise BadCassette(f"line {number} is no object.")
+    if is_too_deep(value, raw, MAX_DEPTH + 1):
+        raise BadCassette(f"line {number} is nested more than {MAX_DEPTH} levels deep.")
     return value
 
 
@@ -208,6 +228,8 @@ def _frame(line: Json, number: int) -> Taped:
     at, way, text = line.get("t"), line.get("dir"), line.get("text", "")
     if isinstance(at, bool) or not isinstance(at, int | float) or way not in ("out", "in"):
         raise BadCassette(f"line {number} is no frame: it needs `t`, `dir` and `msg`.")
+    if not 0 <= at <= MAX_SECONDS:  # what is no number is not, either
+        raise BadCassette(f"line {number} is no frame: its `t` is no time of a recording.")
     return Taped(float(at), way, line.get("msg"), text if isinstance(text, str) else "")
 
 

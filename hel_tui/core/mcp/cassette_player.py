@@ -14,7 +14,16 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from hel_tui.core.mcp.cassette import Cassette, Taped
-from hel_tui.core.mcp.cassette_steps import LISTEN, Match, Step, key_of, progress_token, steps_of, told
+from hel_tui.core.mcp.cassette_steps import (
+    LISTEN,
+    Match,
+    Step,
+    key_of,
+    name_of,
+    progress_token,
+    steps_of,
+    told,
+)
 from hel_tui.core.vocabulary import Json
 
 LISTS = {
@@ -29,9 +38,12 @@ HANDSHAKE = "2025-11-25"
 """The revision that is spoken with a client that shakes hands, where the cassette knows none."""
 NOT_RECORDED = -32602
 NOT_FOUND = -32601
+INVALID = -32600
 PATIENCE = 60.0
 """Seconds the client has to answer a request of the server."""
 LONGEST_PAUSE = 60.0
+_MOST_NEAR = 500
+"""Requests among which the nearest one is looked for."""
 _SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"
 
 
@@ -70,15 +82,21 @@ class Player:
         """How often each was played, by its key."""
         self._playing: dict[Any, asyncio.Task[None]] = {}
         self._asked: dict[str, asyncio.Future[None]] = {}
-        self._listening: dict[Any, Any] = {}
-        """Ids of recorded subscriptions: what the client calls them."""
+        self._listening: dict[str, Any] = {}
+        """Ids of recorded subscriptions, as keys: what the client calls them."""
         self._numbers = itertools.count(1)
 
     def take(self, message: Any) -> None:
-        """Take one message of the client; what follows of it is sent later."""
-        for one in message if isinstance(message, list) else [message]:
+        """Take one message of the client; what follows of it is sent later. One that is none is refused."""
+        for one in message if isinstance(message, list) and message else [message]:
             if isinstance(one, dict):
                 self._take(one)
+            else:
+                self.refuse("a message is an object")
+
+    def refuse(self, sentence: str) -> None:
+        """Answer what is no message, or has no id that could be answered (JSON-RPC 2.0, section 5)."""
+        self._send({"jsonrpc": "2.0", "id": None, **_error(f"Invalid Request: {sentence}", INVALID)})
 
     async def done(self, limit: float) -> None:
         """Wait for what is being played, at most so many seconds."""
@@ -97,14 +115,17 @@ class Player:
             if waiting is not None and not waiting.done():
                 waiting.set_result(None)
         elif method == "notifications/cancelled":
-            if (task := self._playing.get(params.get("requestId"))) is not None:
+            meant = params.get("requestId")
+            if _is_id(meant) and (task := self._playing.get(meant)) is not None:
                 task.cancel()
-        elif identity is None:
+        elif "id" not in message:
             step = self._next(key_of(method, params, self._match), self._by_key)
             if step is not None:
                 self._start(object(), self._play(step, None, {}))
-        else:
+        elif _is_id(identity):
             self._request(method, identity, params)
+        else:
+            self.refuse("an id is a string or a whole number")
 
     def _start(self, name: Any, work: Any) -> None:
         task = asyncio.ensure_future(work)
@@ -158,8 +179,8 @@ class Player:
     def _unknown(self, method: str, params: Json) -> Json:
         asked = told(method, params)
         known = list(dict.fromkeys(told(step.method, step.params) for step in self._in_order))
-        near = difflib.get_close_matches(asked, known, 1, 0.3)
         same = [one for one in known if one.split(" ")[0] == method]
+        near = difflib.get_close_matches(asked, [*same, *known][:_MOST_NEAR], 1, 0.3)
         nearest = (near or same or known)[:1]
         then = f"; the nearest is {nearest[0]}" if nearest else "; it has no such request at all"
         return _error(f"{asked} is not on the cassette{then}")
@@ -196,7 +217,7 @@ class Player:
         """Send what the server sent for this step, its answer with the client's id."""
         now = step.sent.time
         if step.method == LISTEN:
-            self._listening[step.id] = identity
+            self._listening[name_of(step.id)] = identity
         for frame in step.before:
             now = await self._pause(now, frame)
             await self._tell(frame, step, params)
@@ -252,7 +273,7 @@ class Player:
                 message = {**message, "params": {**said, "progressToken": token}}
             meta = said.get("_meta")
             if isinstance(meta, dict) and _SUBSCRIPTION in meta:
-                mine = self._listening.get(meta[_SUBSCRIPTION])
+                mine = self._listening.get(name_of(meta[_SUBSCRIPTION]))
                 if mine is None:  # the client did not subscribe
                     return
                 message = {**message, "params": {**said, "_meta": {**meta, _SUBSCRIPTION: mine}}}
@@ -265,6 +286,11 @@ class Player:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(PATIENCE):
                 await waiting
+
+
+def _is_id(value: Any) -> bool:
+    """Whether the specification lets a request be called so."""
+    return isinstance(value, str | int) and not isinstance(value, bool)
 
 
 def _error(sentence: str, code: int = NOT_RECORDED) -> Json:

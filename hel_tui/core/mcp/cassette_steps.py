@@ -59,14 +59,14 @@ def steps_of(cassette: Cassette) -> list[Step]:
                 step = Step(frame, method, params if isinstance(params, dict) else {}, message.get("id"))
                 steps.append(step)
                 if has_id:
-                    waiting[json.dumps(step.id)] = step
+                    waiting[name_of(step.id)] = step
         elif isinstance(method, str) or not message:
             target = _target(message, waiting)
             if target is not None:
                 target.before.append(frame)
             elif steps:
                 steps[-1].after.append(frame)
-        elif has_id and (answered := waiting.pop(json.dumps(message["id"]), None)) is not None:
+        elif has_id and (answered := waiting.pop(name_of(message["id"]), None)) is not None:
             answered.answer = frame
     return steps
 
@@ -91,7 +91,7 @@ def _target(message: Json, waiting: dict[str, Step]) -> Step | None:
             if progress_token(step.params) == token:
                 return step
     if message.get("method") != ACKNOWLEDGED:  # what a subscription brings comes because of something else
-        waiting = {key: step for key, step in waiting.items() if step.method != LISTEN}
+        return next((step for step in reversed(waiting.values()) if step.method != LISTEN), None)
     return next(reversed(waiting.values()), None)
 
 
@@ -107,6 +107,11 @@ def key_of(method: str, params: Json, match: Match) -> str:
         return " ".join([method, *(_canonical(params[name]) for name in _NAMES if name in params)])
     meant = {key: value for key, value in params.items() if key not in _NOT_MEANT}
     return f"{method} {_canonical(redacted(meant, _PLAIN))}"
+
+
+def name_of(identity: Any) -> str:
+    """An id as a key: whoever wrote a cassette may have put anything there."""
+    return json.dumps(identity)
 
 
 def _canonical(value: Any) -> str:

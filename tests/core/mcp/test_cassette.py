@@ -9,11 +9,14 @@ from typing import Any
 
 import pytest
 
-from hel_tui.core.mcp.cassette import BadCassette, read_cassette, write_cassette
+from hel_tui.core.mcp.cassette import MAX_DEPTH, BadCassette, read_cassette, write_cassette
 from hel_tui.core.store.redact import Redactor
 
 HELLO = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-11-25"}}
 ANSWER = {"jsonrpc": "2.0", "id": 1, "result": {"protocolVersion": "2025-06-18", "capabilities": {}}}
+
+HEADER = '{"format": "hel-cassette", "version": 1}\n'
+DEEP = '{"a":' * 900 + "%s" + "}" * 900
 
 
 def frames(*messages: tuple[str, Any]) -> list[tuple[float, Any, str]]:
@@ -83,6 +86,12 @@ def test_a_torn_last_line_is_left_out(tmp_path: Path) -> None:
         ('{"format": "hel-cassette", "version": 1}\nx\n{}\n', "line 2 is no JSON"),
         ('{"format": "hel-cassette", "version": 1}\n[]\n', "line 2 is no object"),
         ('{"format": "hel-cassette", "version": 1}\n{"t": 1}\n', "line 2 is no frame"),
+        (HEADER + '{"t": 1' + "0" * 400 + ', "dir": "in", "msg": {}}\n', "line 2 is no frame"),
+        (HEADER + '{"t": NaN, "dir": "in", "msg": {}}\n', "line 2 is no frame"),
+        (HEADER + '{"t": Infinity, "dir": "in", "msg": {}}\n', "line 2 is no frame"),
+        (HEADER + '{"t": -1, "dir": "in", "msg": {}}\n', "line 2 is no frame"),
+        (HEADER + '{"t": 0, "dir": "in", "msg": ' + DEEP % "1" + "}\n", "line 2 is nested more than 200"),
+        ('{"format": "hel-cassette", "version": ' + DEEP % "1" + "}\n", "line 1 is nested more than 200"),
     ],
 )
 def test_what_is_no_cassette_is_said(tmp_path: Path, text: str, part: str) -> None:
@@ -99,9 +108,13 @@ def test_a_file_that_is_not_there_is_said(tmp_path: Path) -> None:
 
 def test_a_message_that_is_nested_too_deeply_is_told_and_what_follows_is_kept(tmp_path: Path) -> None:
     path = tmp_path / "a.cassette"
-    deep = '{"a":' * 900 + '"hunter2-known"' + "}" * 900
-    assert write_cassette(path, "fix", frames(("in", deep), ("in", ANSWER))) is None
-    first, second = read_cassette(path).frames
-    assert first.message is None
-    assert "nested too deeply" in first.text
-    assert second.message == ANSWER
+    very_deep = DEEP % '"hunter2-known"'
+    deep, kept = ("[" * levels + "]" * levels for levels in (MAX_DEPTH + 1, MAX_DEPTH))
+    said = frames(("in", very_deep), ("in", deep), ("in", kept), ("in", ANSWER))
+    assert write_cassette(path, "fix", said) is None
+    *told, third, fourth = read_cassette(path).frames
+    for one in told:
+        assert one.message is None
+        assert "nested too deeply" in one.text
+    assert third.message == json.loads(kept)
+    assert fourth.message == ANSWER

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import difflib
 import json
 from typing import Any
 
@@ -177,6 +178,68 @@ async def test_a_cancelled_call_is_not_answered() -> None:
     client.player.take(call(7, "a"))
     await asyncio.wait_for(client.spoke.wait(), LIMIT)
     assert await client.take(note("notifications/cancelled", requestId=7)) == []
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        request([1], "tools/list"),
+        request({}, "ping"),
+        request(None, "ping"),
+        request(True, "ping"),
+        5,
+        "x",
+        [],
+    ],
+)
+async def test_what_is_no_request_is_refused_and_what_follows_is_answered(message: Any) -> None:
+    client = Client(*ECHOES)
+    (refused,) = await client.take(message)
+    assert (refused["id"], refused["error"]["code"]) == (None, -32600)
+    assert await client.text(call(1, "a")) == "A"
+
+
+@pytest.mark.parametrize("meant", [{}, [1], None, "other", True])
+async def test_a_cancel_that_means_no_call_changes_nothing(meant: Any) -> None:
+    client = Client(*ECHOES)
+    client.player.take(call(1, "a"))
+    assert await client.take(note("notifications/cancelled", requestId=meant)) == [result(1, "A")]
+
+
+async def test_ids_on_a_cassette_may_be_anything() -> None:
+    name = "io.modelcontextprotocol/subscriptionId"
+    client = Client(
+        ("out", request([1], "subscriptions/listen")),
+        ("in", note("notifications/subscriptions/acknowledged", _meta={name: [1]})),
+        ("out", call({"a": 1}, "a")),
+        ("in", note("notifications/resources/updated", uri="a://b", _meta={name: [1]})),
+        ("in", note("notifications/resources/updated", uri="a://c", _meta={name: {}})),
+        ("in", note("notifications/progress", progressToken={}, progress=1)),
+        ("in", result({"a": 1}, "A")),
+    )
+    (acknowledged,) = await client.take(request(4, "subscriptions/listen"))
+    assert acknowledged["params"] == {"_meta": {name: 4}}
+    assert await client.take(call(5, "a")) == [
+        note("notifications/resources/updated", uri="a://b", _meta={name: 4}),
+        note("notifications/progress", progressToken={}, progress=1),
+        result(5, "A"),
+    ]
+
+
+async def test_the_nearest_of_very_many_is_looked_for_among_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    among: list[list[str]] = []
+    real = difflib.get_close_matches
+
+    def noted(word: str, possibilities: list[str], *rest: Any) -> list[str]:
+        among.append(possibilities)
+        return real(word, possibilities, *rest)
+
+    monkeypatch.setattr(difflib, "get_close_matches", noted)
+    others = [("out", request(n, "prompts/get", {"name": f"{n}"})) for n in range(2_000)]
+    client = Client(*others, ("out", call(1, "hello")))
+    sentence = await client.text(call("x", "hell"))
+    assert 'the nearest is tools/call echo {"text":"hello"}' in sentence
+    assert len(among[0]) <= 500
 
 
 async def test_a_request_that_was_never_answered_says_so() -> None:
