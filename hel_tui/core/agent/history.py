@@ -1,80 +1,116 @@
-"""The steps every request's history passes through: repair, and letting go of old images.
+"""The conversation as the model has it: the messages of the next request, and every change of them.
 
-Providers refuse calls without results, results without calls and messages with nothing in them; an
-interrupt or a crash leaves all three. Not here: shortening (context), the wire format (models).
+Each change is told to a `Keeper` before it can reach a request, so that what was sent can be told again.
+Not here: what a request makes of them (repair), when to shorten (context), how they are kept (session).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import Protocol, overload
 
-from hel_tui.core.vocabulary import AssistantMessage, Image, Message, ToolMessage, UserMessage
-
-MOST_IMAGES = 10
-MOST_IMAGE_BYTES = 20 * 1024 * 1024
-"""Of all images in a request together; requests have limits, too."""
-INTERRUPTED = "Interrupted before it finished; whether it took effect is unknown."
+from hel_tui.core.agent.repair import without_old_images
+from hel_tui.core.vocabulary import Message, ToolMessage, UserMessage
 
 
-def repaired(history: Sequence[Message]) -> list[Message]:
-    """`history` with one result right behind each call, in call order, and nothing without a partner.
+class Keeper(Protocol):
+    """Whoever writes the changes down. A change is told before it is made."""
 
-    A call without a result gets one that says it was interrupted; a result without a call and an
-    assistant message with neither text nor calls are left out; a second result for a call is too.
-    """
-    out: list[Message] = []
-    position = 0
-    while position < len(history):
-        message = history[position]
-        position += 1
-        if isinstance(message, ToolMessage):
-            continue
-        if not isinstance(message, AssistantMessage):
-            out.append(message)
-            continue
-        results: dict[str, ToolMessage] = {}
-        while position < len(history) and isinstance(after := history[position], ToolMessage):
-            results.setdefault(after.call_id, after)
-            position += 1
-        if not message.calls:
-            if message.text.strip():
-                out.append(message)
-            continue
-        out.append(message)
-        out.extend(
-            results.get(call.id) or ToolMessage(call.id, call.name, INTERRUPTED, failed=True)
-            for call in message.calls
-        )
-    return _merged_users(out)
+    def appended(self, message: Message) -> None:
+        """A message at the end."""
+
+    def amended(self, text: str) -> None:
+        """`text` behind the newest message."""
+
+    def shortened(self, at: int, text: str) -> None:
+        """The message at this place has this text now."""
+
+    def compacted(self, kept: int, summary: str) -> None:
+        """All but the newest `kept` messages became one of the person's with this text."""
+
+    def cleared(self) -> None:
+        """No message is left."""
 
 
-def _merged_users(messages: list[Message]) -> list[Message]:
-    """Neighbouring user messages as one: some chat templates insist that roles alternate."""
-    out: list[Message] = []
-    for message in messages:
-        if isinstance(message, UserMessage) and out and isinstance(last := out[-1], UserMessage):
-            images = last.images + message.images
-            out[-1] = replace(last, text=f"{last.text}\n\n{message.text}", images=images)
-        else:
-            out.append(message)
-    return out
+class Unkept:
+    """A keeper for a conversation that nobody keeps."""
+
+    def appended(self, message: Message) -> None: ...
+
+    def amended(self, text: str) -> None: ...
+
+    def shortened(self, at: int, text: str) -> None: ...
+
+    def compacted(self, kept: int, summary: str) -> None: ...
+
+    def cleared(self) -> None: ...
 
 
-def without_old_images(history: Sequence[Message]) -> list[Message]:
-    """`history` with its newest images, within MOST_IMAGES and MOST_IMAGE_BYTES. Markers in texts stay."""
-    left, room = MOST_IMAGES, MOST_IMAGE_BYTES
-    out: list[Message] = []
-    for message in reversed(history):
-        if isinstance(message, UserMessage | ToolMessage) and message.images:
-            kept: list[Image] = []
-            for image in reversed(message.images):
-                if left == 0 or len(image.data) > room:
-                    left = 0
-                    break
-                left, room = left - 1, room - len(image.data)
-                kept.append(image)
-            out.append(replace(message, images=tuple(reversed(kept))))
-        else:
-            out.append(message)
-    return out[::-1]
+class History(Sequence[Message]):
+    """The messages of one conversation, oldest first, without the system prompt. Lives in the core's loop."""
+
+    def __init__(self, keeper: Keeper | None = None) -> None:
+        self._keeper: Keeper = keeper or Unkept()
+        self._messages: list[Message] = []
+
+    def __len__(self) -> int:
+        return len(self._messages)
+
+    def __iter__(self) -> Iterator[Message]:
+        return iter(self._messages)
+
+    @overload
+    def __getitem__(self, at: int) -> Message: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[Message]: ...
+
+    def __getitem__(self, at: int | slice) -> Message | Sequence[Message]:
+        return self._messages[at]
+
+    def append(self, message: Message) -> None:
+        """Put a message at the end."""
+        self._keeper.appended(message)
+        self._messages.append(message)
+
+    def amend(self, text: str) -> bool:
+        """Put `text` behind the newest message, where that one is not the model's own; say whether it was."""
+        last = self._messages[-1] if self._messages else None
+        if not text or not isinstance(last, UserMessage | ToolMessage):
+            return False
+        self._keeper.amended(text)
+        self._messages[-1] = replace(last, text=f"{last.text}\n\n{text}")
+        return True
+
+    def shorten(self, at: int, text: str) -> None:
+        """Give the message at `at` another, shorter text. Raises IndexError."""
+        message = self._messages[at]
+        self._keeper.shortened(at % len(self._messages), text)
+        self._messages[at] = replace(message, text=text)
+
+    def compact(self, kept: int, summary: str) -> None:
+        """Let one message with the text `summary` stand for all but the newest `kept` messages.
+
+        Raises ValueError where the kept ones would begin with a result: its call would be gone.
+        """
+        cut = len(self._messages) - kept
+        if kept < 0 or cut < 0:
+            raise ValueError(f"{kept} of {len(self._messages)} messages cannot be kept")
+        if kept and isinstance(self._messages[cut], ToolMessage):
+            raise ValueError("what is kept must not begin with a result")
+        self._keeper.compacted(kept, summary)
+        self._messages[:cut] = [UserMessage(summary)]
+
+    def clear(self) -> None:
+        """Begin an empty conversation."""
+        self._keeper.cleared()
+        self._messages.clear()
+
+    def restore(self, messages: Iterable[Message]) -> None:
+        """Go on with a conversation that was kept: the keeper has it already."""
+        self._messages[:] = messages
+
+    def let_go_of_images(self) -> None:
+        """Forget the bytes of images that no request carries any more."""
+        self._messages[:] = without_old_images(self._messages)

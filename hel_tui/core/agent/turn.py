@@ -8,22 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from hel_tui.core.agent.answer import Answer
 from hel_tui.core.agent.calls import Caller
 from hel_tui.core.agent.gates import Record
-from hel_tui.core.agent.history import repaired, without_old_images
+from hel_tui.core.agent.history import History, Keeper
 from hel_tui.core.agent.ledger import recorded
 from hel_tui.core.agent.offer import MOST_ROUNDS, Offer, Offered
 from hel_tui.core.agent.registry import Registry
+from hel_tui.core.agent.repair import repaired
 from hel_tui.core.context.meter import Meter
 from hel_tui.core.models.types import (
     ChatModel,
     Finish,
     FinishReason,
     ModelFault,
+    Prices,
     Request,
     Usage,
 )
@@ -43,7 +45,6 @@ from hel_tui.core.vocabulary import (
     Message,
     SystemMessage,
     ToolDefinition,
-    ToolMessage,
     UserMessage,
 )
 
@@ -86,16 +87,13 @@ class Totals:
     cached_tokens: int = 0
     cost: float | None = None
 
-    def add(self, usage: Usage, prices: tuple[float, float, float] | None) -> None:
-        """Count one request; prices are dollars for a million input, cached input, output tokens."""
+    def add(self, usage: Usage, prices: Prices | None) -> None:
+        """Count one request."""
         self.input_tokens += usage.input_tokens
         self.output_tokens += usage.output_tokens
         self.cached_tokens += usage.cached_tokens
         if prices is not None:
-            fresh = usage.input_tokens - usage.cached_tokens
-            amounts = (fresh, usage.cached_tokens, usage.output_tokens)
-            dollars = sum(a * price for a, price in zip(amounts, prices, strict=True)) / 1e6
-            self.cost = (self.cost or 0.0) + dollars
+            self.cost = (self.cost or 0.0) + prices.cost(usage)
 
 
 class Agent:
@@ -114,6 +112,7 @@ class Agent:
         news: News = lambda _before, _after: "",
         max_steps: int,
         max_output: int | None = None,
+        keeper: Keeper | None = None,
     ) -> None:
         self._registry = registry
         self._offer = offer
@@ -132,12 +131,12 @@ class Agent:
         self._told: Sequence[tuple[str, str]] = ()
         """The inventory the model knows, from the system prompt and the news behind messages."""
         self._recorded_system = ""
-        self.history: list[Message] = []
+        self.history = History(keeper)
         self.totals = Totals()
 
     def reset(self) -> None:
         """An empty conversation; what it cost stays counted."""
-        self.history.clear()
+        self.history.restore(())
         self._meter.reset()
         self._registry.turn_over()
         self._system = ""
@@ -199,7 +198,7 @@ class Agent:
         tools = offered.definitions
         self._record_request(turn, step, model, messages, tools)
         answer = Answer(self._emit, turn, self._next_item)
-        sent = len(messages) - 1
+        sent = len(self.history)
         try:
             async with aclosing(_as_generator(model, messages, tools, self._max_output)) as parts:
                 async for part in parts:
@@ -219,20 +218,13 @@ class Agent:
         return finish
 
     def _messages(self) -> list[Message]:
-        self.history[:] = without_old_images(repaired(self.history))
+        self.history.let_go_of_images()
         inventory = self._registry.inventory()
         if not self._system:
-            self._system = self._prompt(inventory)
-        elif inventory != self._told:
-            self._tell(self._news(self._told, inventory))
-        self._told = inventory
-        return [SystemMessage(self._system), *self.history]
-
-    def _tell(self, news: str) -> None:
-        """Put news behind the newest message: what stands before it has been sent and stays as it is."""
-        last = self.history[-1]
-        if news and isinstance(last, UserMessage | ToolMessage):
-            self.history[-1] = replace(last, text=f"{last.text}\n\n{news}")
+            self._system, self._told = self._prompt(inventory), inventory
+        elif inventory != self._told and self.history.amend(self._news(self._told, inventory)):
+            self._told = inventory
+        return [SystemMessage(self._system), *repaired(self.history)]
 
     def _next_item(self) -> str:
         self._items += 1

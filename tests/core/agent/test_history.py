@@ -1,111 +1,118 @@
-"""Every request's history is one that strict providers accept."""
+"""Every change of the conversation is told before it is made, and those told make the same conversation."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import Any
 
-from hypothesis import given
-from hypothesis import strategies as st
+import pytest
 
-from hel_tui.core.agent.history import INTERRUPTED, repaired, without_old_images
+from hel_tui.core.agent.history import History
 from hel_tui.core.vocabulary import AssistantMessage, Image, Message, ToolCall, ToolMessage, UserMessage
 
 
-def call(number: int) -> ToolCall:
-    return ToolCall(f"c{number}", "read_file", "{}")
+class Notes:
+    """A keeper that writes down what it is told, and how long the history was then."""
+
+    def __init__(self) -> None:
+        self.told: list[tuple[Any, ...]] = []
+        self.history: History | None = None
+
+    def _note(self, *what: Any) -> None:
+        assert self.history is not None
+        self.told.append((*what, len(self.history)))
+
+    def appended(self, message: Message) -> None:
+        self._note("appended", message.text)
+
+    def amended(self, text: str) -> None:
+        self._note("amended", text)
+
+    def shortened(self, at: int, text: str) -> None:
+        self._note("shortened", at, text)
+
+    def compacted(self, kept: int, summary: str) -> None:
+        self._note("compacted", kept, summary)
+
+    def cleared(self) -> None:
+        self._note("cleared")
 
 
-def test_a_call_without_a_result_gets_one_that_says_it_was_interrupted() -> None:
-    asked = AssistantMessage(calls=(call(1), call(2)))
-    history = [UserMessage("hi"), asked, ToolMessage("c2", "read_file", "x")]
-    assert repaired(history)[2:] == [
-        ToolMessage("c1", "read_file", INTERRUPTED, failed=True),
-        ToolMessage("c2", "read_file", "x"),
+def kept() -> tuple[History, Notes]:
+    notes = Notes()
+    notes.history = History(notes)
+    return notes.history, notes
+
+
+def test_a_change_is_told_before_it_is_made() -> None:
+    history, notes = kept()
+    history.append(UserMessage("one"))
+    history.append(AssistantMessage("two"))
+    history.append(UserMessage("three"))
+    assert history.amend("news")
+    history.shorten(0, "1")
+    history.compact(1, "all before")
+    assert [message.text for message in history] == ["all before", "three\n\nnews"]
+    history.clear()
+    assert notes.told == [
+        ("appended", "one", 0),
+        ("appended", "two", 1),
+        ("appended", "three", 2),
+        ("amended", "news", 3),
+        ("shortened", 0, "1", 3),
+        ("compacted", 1, "all before", 3),
+        ("cleared", 2),
     ]
+    assert list(history) == []
 
 
-def test_a_result_without_a_call_is_left_out() -> None:
-    assert repaired([UserMessage("hi"), ToolMessage("c9", "read_file", "x")]) == [UserMessage("hi")]
+def test_the_model_is_never_made_to_have_said_what_it_did_not() -> None:
+    history, notes = kept()
+    history.append(AssistantMessage("mine"))
+    assert not history.amend("news")
+    assert history[0].text == "mine"
+    assert [told[0] for told in notes.told] == ["appended"]
 
 
-def test_an_assistant_message_with_only_reasoning_is_left_out() -> None:
-    assert repaired([UserMessage("hi"), AssistantMessage(reasoning="hm")]) == [UserMessage("hi")]
+def test_nothing_is_amended_where_nothing_is() -> None:
+    history, notes = kept()
+    assert not history.amend("news")
+    history.append(UserMessage("one"))
+    assert not history.amend("")
+    assert len(notes.told) == 1
 
 
-def test_neighbouring_user_messages_become_one() -> None:
-    assert repaired([UserMessage("a"), UserMessage("b")]) == [UserMessage("a\n\nb")]
+def test_what_compaction_keeps_never_begins_with_a_result() -> None:
+    history, notes = kept()
+    history.append(UserMessage("read it"))
+    history.append(AssistantMessage(calls=(ToolCall("c1", "read_file", "{}"),)))
+    history.append(ToolMessage("c1", "read_file", "text"))
+    with pytest.raises(ValueError, match="result"):
+        history.compact(1, "all before")
+    with pytest.raises(ValueError, match="cannot be kept"):
+        history.compact(4, "all before")
+    assert len(history) == 3
+    assert len(notes.told) == 3
 
 
-numbers = st.integers(0, 4)
-messages = st.lists(
-    st.one_of(
-        st.builds(UserMessage, st.text(max_size=3)),
-        st.builds(
-            lambda text, ids: AssistantMessage(text, calls=tuple(call(i) for i in ids)),
-            st.text(max_size=3),
-            st.lists(numbers, unique=True, max_size=3),
-        ),
-        st.builds(lambda i: ToolMessage(f"c{i}", "read_file", "r"), numbers),
-    ),
-    max_size=12,
-)
+def test_all_of_it_can_become_one_summary() -> None:
+    history, _ = kept()
+    history.append(UserMessage("one"))
+    history.append(AssistantMessage("two"))
+    history.compact(0, "both")
+    assert list(history) == [UserMessage("both")]
 
 
-def is_strictly_valid(history: list[Message]) -> bool:
-    """What the strictest provider checks: each call answered right behind it, nothing without partner."""
-    waiting: list[str] = []
-    for message in history:
-        match message:
-            case ToolMessage():
-                if not waiting or waiting.pop(0) != message.call_id:
-                    return False
-            case AssistantMessage():
-                if waiting or not (message.text.strip() or message.calls):
-                    return False
-                waiting = [one.id for one in message.calls]
-            case _:
-                if waiting:
-                    return False
-    return not waiting
+def test_what_is_restored_is_not_told_again() -> None:
+    history, notes = kept()
+    history.restore([UserMessage("one"), AssistantMessage("two")])
+    assert history[-1].text == "two"
+    assert [one.text for one in history[:1]] == ["one"]
+    assert notes.told == []
 
 
-@given(messages)
-def test_any_history_becomes_valid_and_stays_as_it_is_then(history: list[Message]) -> None:
-    once = repaired(history)
-    assert is_strictly_valid(once)
-    assert repaired(once) == once
-
-
-@given(messages)
-def test_nothing_a_person_wrote_is_lost(history: list[Message]) -> None:
-    def words(some: list[Message]) -> str:
-        return "".join(m.text for m in some if isinstance(m, UserMessage)).replace("\n\n", "")
-
-    assert words(repaired(history)) == words(history)
-
-
-def image(number: int, size: int = 1) -> Image:
-    return Image("image/png", bytes([number]) * size, None, 1, 1)
-
-
-def kept(history: Sequence[Message]) -> list[int]:
-    return [one.data[0] for message in without_old_images(history) for one in getattr(message, "images", ())]
-
-
-def test_only_the_newest_images_stay_and_every_text_does() -> None:
-    history: list[Message] = [
-        UserMessage("a", (image(1), image(2), image(3))),
-        *(ToolMessage(str(n), "shot", f"[image {n}]", images=(image(n),)) for n in range(4, 13)),
-        UserMessage("end"),
-    ]
-    assert kept(history) == list(range(3, 13))
-    assert [message.text for message in without_old_images(history)] == [one.text for one in history]
-
-
-def test_all_images_together_are_bounded_in_bytes() -> None:
-    assert kept([UserMessage("", (image(n, 6 * 2**20),)) for n in range(5)]) == [2, 3, 4]
-
-
-def test_neighbouring_messages_of_the_person_keep_their_images() -> None:
-    (merged,) = repaired([UserMessage("a", (image(1),)), UserMessage("b", (image(2),))])
-    assert merged == UserMessage("a\n\nb", (image(1), image(2)))
+def test_bytes_of_images_that_no_request_carries_are_let_go() -> None:
+    history, _ = kept()
+    for number in range(14):
+        history.append(UserMessage(f"look {number}", (Image("image/png", bytes([number])),)))
+    history.let_go_of_images()
+    assert [bool(getattr(message, "images", ())) for message in history] == [False] * 4 + [True] * 10
