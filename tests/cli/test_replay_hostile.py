@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
+import select
+import signal
 import subprocess
 from pathlib import Path
 
@@ -70,3 +74,54 @@ def test_a_client_hears_what_was_no_request_and_is_answered_afterwards(
     codes = [one["error"]["code"] for one in said if "error" in one]
     assert codes == [-32600, -32600, -32600, -32700]
     assert [one for one in said if one["id"] == 5] == [{"id": 5, "result": {"a": json.loads(deepest)}}]
+
+
+def replaying(env: dict[str, str], cwd: Path, stdout: int = subprocess.PIPE) -> subprocess.Popen[bytes]:
+    (cwd / "a.cassette").write_text(HEADER + ASKED + ANSWERED % "{}")
+    return subprocess.Popen(
+        [*HEL, "mcp", "replay", "a.cassette"],
+        env=env,
+        cwd=cwd,
+        stdin=subprocess.PIPE,
+        stdout=stdout,
+        stderr=subprocess.PIPE,
+    )
+
+
+@pytest.mark.parametrize("method", ["ping", "tools/call"])
+def test_a_client_that_reads_no_more_ends_it_without_a_word(
+    tmp_path: Path, env: dict[str, str], method: str
+) -> None:
+    popen = replaying(env, tmp_path)
+    assert popen.stdin is not None and popen.stdout is not None and popen.stderr is not None
+    popen.stdout.close()
+    popen.stdin.write(json.dumps({"id": 1, "method": method, "params": {"name": "a"}}).encode() + b"\n")
+    popen.stdin.flush()
+    assert popen.wait(LIMIT) == 1  # although its stdin is still open
+    assert popen.stderr.read() == b""
+
+
+def test_ctrl_c_ends_it_in_order(tmp_path: Path, env: dict[str, str]) -> None:
+    popen = replaying(env, tmp_path)
+    assert popen.stdin is not None and popen.stdout is not None and popen.stderr is not None
+    popen.stdin.write(b'{"id": 1, "method": "ping"}\n')
+    popen.stdin.flush()
+    assert json.loads(popen.stdout.readline())["id"] == 1
+    popen.send_signal(signal.SIGINT)
+    assert (popen.wait(LIMIT), popen.stderr.read()) == (130, b"\n")
+
+
+def test_a_client_that_asks_much_and_reads_late_hears_everything(tmp_path: Path, env: dict[str, str]) -> None:
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)  # the end that is given away may be set so
+    popen = replaying(env, tmp_path, writing)
+    os.close(writing)
+    assert popen.stdin is not None and popen.stderr is not None
+    popen.stdin.write(b'{"id": 1, "method": "ping"}\n' * 20_000)  # more than pipes hold
+    popen.stdin.close()
+    with open(reading, "rb") as file:
+        select.select([file], [], [], LIMIT)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            popen.wait(1)  # it must not end: nobody reads
+        assert len(file.read().splitlines()) == 20_000
+    assert (popen.wait(LIMIT), popen.stderr.read()) == (0, b"")

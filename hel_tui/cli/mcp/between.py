@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-import os
-import select
 import signal
 import subprocess
 import sys
@@ -17,11 +15,11 @@ import time
 from collections import deque
 from dataclasses import dataclass, field
 
+from hel_tui.cli.mcp import pipes
 from hel_tui.core.mcp.cassette import Tape, Way
 from hel_tui.core.mcp.framing import LineSplitter, TooLong
 from hel_tui.core.store.atomic import why
 
-CHUNK = 1 << 16
 LINGER = 1.0
 """Seconds the server's stdout is still read after it ended: helpers may hold it open for ever."""
 MAX_PIPE = 1 << 20
@@ -30,24 +28,6 @@ _STEP = 0.05
 MAX_WAITING = 64 << 20
 """Bytes that may wait to be written."""
 PASSED_ON = ("SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2")
-
-
-def _read(source: int) -> bytes:
-    """Wait for what comes, also where whoever gave this end away set it not to wait. Raises OSError."""
-    while True:
-        try:
-            return os.read(source, CHUNK)
-        except BlockingIOError:
-            select.select([source], [], [])
-
-
-def _deliver(target: int, data: bytes) -> None:
-    """Write all of it, however long the other side takes. Raises OSError when that is gone."""
-    while data:
-        try:
-            data = data[os.write(target, data) :]
-        except BlockingIOError:
-            select.select([], [target], [])
 
 
 Heard = tuple[float, Way, bytes]
@@ -157,12 +137,12 @@ class Between:
     def _pump(self, source: int, target: int, way: Way) -> None:
         """Pass on what comes, until either side is gone; then the other side hears of it."""
         with contextlib.suppress(OSError):
-            while (way == "out" or self.passed < self.most) and (data := _read(source)):
+            while (way == "out" or self.passed < self.most) and (data := pipes.read(source)):
                 if way == "in":
                     self.is_delivering = True
                     self.passed += len(data)
                 self.heard.put((time.monotonic() - self.began, way, data))
-                _deliver(target, data)
+                pipes.deliver(target, data)
                 if way == "in":
                     self.is_delivering = False
         ends = (self.popen.stdin,) if way == "out" else (self.popen.stdout,)
