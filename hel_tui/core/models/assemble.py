@@ -6,18 +6,17 @@ enough. Not here: bytes and events (sse), requests and retries (client), errors 
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from hel_tui.core.models.call_pieces import CallPieces
+from hel_tui.core.models.ending import Answered, Spelled, concluded, count, counts
 from hel_tui.core.models.thinking import ThinkSplitter
 from hel_tui.core.models.types import CallPart, Finish, FinishReason, Part, ReasoningPart, TextPart, Usage
-from hel_tui.core.vocabulary import AssistantMessage, Json
+from hel_tui.core.vocabulary import AssistantMessage, Json, ToolCall
 
-NO_REASON = "no finish reason"
-TEXT_CALL = "The model wrote a tool call as text; it was not executed."
-TEXT_RESULT = "The model wrote a tool result itself; no tool gave it."
+GRACE = 1.0
+"""Seconds an endpoint gets for usage and `[DONE]` once it has given a finish reason."""
 
 _REASONS: dict[str, FinishReason] = {
     "stop": "stop",
@@ -30,11 +29,6 @@ _REASONS: dict[str, FinishReason] = {
     "content_filter": "filter",
     "refusal": "refusal",
 }
-_TEXT_CALL = re.compile(
-    r"<tool_call>|<\|tool_call|<function=|<function_call|<tool_use>|\[TOOL_CALLS\]|<｜tool▁calls?▁begin｜>"
-    r'|<invoke name="|\A\s*(?:```json\s*)?\{\s*"name":\s*"\w+",\s*"(?:arguments|parameters)":'
-)
-_TEXT_RESULT = re.compile(r"<tool_result|<function_results?>|<tool_response>")
 
 
 class Assembler:
@@ -64,9 +58,29 @@ class Assembler:
         """Whether anything of an answer has arrived."""
         return bool(self._text or self._reasoning or self._calls)
 
+    @property
+    def complete(self) -> bool:
+        """`[DONE]` alone ends a stream, and it is no value."""
+        return False
+
+    @property
+    def grace(self) -> float | None:
+        """Seconds to wait for usage and `[DONE]`; None before a finish reason."""
+        return GRACE if self.reason else None
+
+    def fault(self, chunk: Json) -> Any:
+        """The error of a chunk, as servers put one into a stream that has begun."""
+        return chunk if chunk.get("error") else None
+
+    def understands(self, chunk: Json) -> bool:
+        """Whether it is a chunk, one with nothing but usage included."""
+        return "choices" in chunk or "usage" in chunk
+
     def feed(self, chunk: Json) -> list[Part]:
         """The parts in one chunk (or in one whole, unstreamed completion)."""
         self._read_usage(chunk.get("usage"))
+        if isinstance(groq := chunk.get("x_groq"), dict):
+            self._read_usage(groq.get("usage"))
         choices = chunk.get("choices")
         if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
             return []
@@ -147,38 +161,28 @@ class Assembler:
 
     def finish(self, ended: bool) -> Finish:
         """The last part. `ended` says that the stream said so itself (`[DONE]`, or one whole answer)."""
-        reason = _REASONS.get(self.reason.lower(), "unknown")
-        limited = reason == "length"
-        calls, extras, lost = self._calls.finish(
-            self._new_id, cut=limited or not self.reason, ended=ended and not limited
+        return concluded(
+            Answered(
+                "".join(self._text),
+                "".join(self._reasoning),
+                self._calls,
+                self._new_id,
+                Spelled(self.reason, _REASONS.get(self.reason.lower())),
+                self.usage,
+                ended,
+                self._refused,
+                self._extra,
+            )
         )
-        text = "".join(self._text)
-        notes = []
-        if not self.reason:
-            notes.append(NO_REASON)
-        elif self.reason.lower() not in _REASONS:
-            notes.append(f"The provider ended the answer with {self.reason[:40]!r}.")
-        notes += [f"The call of {name} was cut off and not executed." for name in lost]
-        if not calls:
-            notes += [TEXT_CALL] if _TEXT_CALL.search(text) else []
-            notes += [TEXT_RESULT] if _TEXT_RESULT.search(text) else []
-        if calls:
-            reason = "tool_calls"
-        elif lost:
-            reason = "length"
-        elif self._refused:
-            reason = "refusal"
-        elif text and reason == "unknown":
-            reason = "stop"
+
+    def _extra(self, calls: Sequence[tuple[ToolCall, Json]]) -> Json:
+        """What the provider wants back unchanged."""
         extra: Json = {}
         if self._details:
             extra["reasoning_details"] = self._details
-        if any(extras):
-            extra["calls"] = {call.id: more for call, more in zip(calls, extras, strict=True) if more}
-        if extra:
-            extra["provider"] = self._provider
-        message = AssistantMessage(text, "".join(self._reasoning), tuple(calls), extra)
-        return Finish(message, reason, self.usage, tuple(notes))
+        if by_call := {call.id: more for call, more in calls if more}:
+            extra["calls"] = by_call
+        return extra | {"provider": self._provider} if extra else extra
 
 
 def _plain(content: Any) -> str:
@@ -210,17 +214,22 @@ def _merge_details(kept: list[Json], new: list[Any]) -> None:
 def read_usage(usage: Json) -> Usage | None:
     """Token counts in any of the spellings providers use; None when there are none.
 
-    Cached tokens: `prompt_tokens_details.cached_tokens` (OpenAI), `prompt_cache_hit_tokens` (DeepSeek).
+    Cached: `prompt_tokens_details.cached_tokens` (OpenAI, gateways), `prompt_cache_hit_tokens` (DeepSeek),
+    `cached_tokens` (Moonshot), `cache_read_input_tokens` (gateways to Anthropic). Written:
+    `prompt_tokens_details.cache_write_tokens` (OpenAI, OpenRouter), `cache_creation_input_tokens`. Reasoning:
+    `completion_tokens_details.reasoning_tokens`.
     """
-
-    def count(value: Any) -> int:
-        return int(value) if isinstance(value, int | float) and 0 <= value < 1e15 else 0
-
-    given = count(usage.get("prompt_tokens")) or count(usage.get("input_tokens"))
-    made = count(usage.get("completion_tokens")) or count(usage.get("output_tokens"))
+    given = counts(usage, "prompt_tokens", "input_tokens")
+    made = counts(usage, "completion_tokens", "output_tokens")
     if not given and not made:
         return None
-    details = usage.get("prompt_tokens_details")
-    cached = count(details.get("cached_tokens")) if isinstance(details, dict) else 0
-    cached = cached or count(usage.get("prompt_cache_hit_tokens"))
-    return Usage(given, made, min(cached, given))
+    details = usage.get("prompt_tokens_details") or usage.get("input_tokens_details")
+    more = usage.get("completion_tokens_details") or usage.get("output_tokens_details")
+    cached = counts(details, "cached_tokens") or counts(
+        usage, "prompt_cache_hit_tokens", "cached_tokens", "cache_read_input_tokens"
+    )
+    written = counts(details, "cache_write_tokens") or count(usage.get("cache_creation_input_tokens"))
+    cached = min(cached, given)
+    return Usage(
+        given, made, cached, min(written, given - cached), min(counts(more, "reasoning_tokens"), made)
+    )

@@ -12,23 +12,16 @@ from urllib.parse import urlsplit
 
 from hel_tui.core.models.client import ChatClient
 from hel_tui.core.models.faults import clean
+from hel_tui.core.models.known import facts_of, prices_of, window_of
 from hel_tui.core.models.local import LIMIT, LocalEngine, find_local, listed_models
-from hel_tui.core.models.profiles import (
-    GENERIC,
-    LOCAL,
-    PROFILES,
-    Profile,
-    prices_of,
-    profile_of,
-    window_of,
-)
+from hel_tui.core.models.profiles import GENERIC, LOCAL, PROFILES, Profile, profile_of
 from hel_tui.core.models.sight import sees_by_name
 from hel_tui.core.models.types import ChatModel, ModelInfo
 from hel_tui.core.threads import in_thread
 
 HEL_KEY = "HEL_API_KEY"
 DEMO = "demo"
-NAMES_TELL = ("openai", "deepseek")
+NAMES_TELL = ("openai", "openai-chat", "openai-responses", "anthropic", "gemini", "deepseek")
 """Providers whose names of models say whether they take images; others are asked when it matters."""
 
 Keyring = Callable[[str], str | None]
@@ -77,7 +70,7 @@ def resolve(
         return Choice(
             note=f"{wanted[:60]!r} is not a model: write PROVIDER/NAME, such as deepseek/deepseek-chat."
         )
-    profile = profile_of(provider)
+    profile = profile_of(provider, name, base_url or "")
     url = base_url_of(base_url or profile.base_url)
     if not url:
         known = ", ".join(PROFILES)
@@ -91,13 +84,17 @@ def resolve(
         return Choice(
             note=f"{provider} needs a key: set {profile.key_variable}, or run `keyring set hel {provider}`."
         )
-    label = f"{provider}/{name}"
+    label = f"{'openai' if provider.startswith('openai-') else provider}/{name}"
+    facts = facts_of(provider, name)
     info = ModelInfo(
         provider,
         name,
         url,
-        window=window_of(label),
+        window=window_of(label) or facts.window,
         prices=prices_of(label) if not base_url else None,
+        thinks=facts.thinks,
+        efforts=facts.efforts,
+        max_output=facts.max_output,
         sees=sees_by_name(name) if vision is None and provider in NAMES_TELL and not base_url else vision,
     )
     return Choice(info, profile, key, source)
@@ -105,7 +102,10 @@ def resolve(
 
 def base_url_of(url: str) -> str:
     """A base URL as people write it, without what they paste too much of."""
-    return url.strip().rstrip("/").removesuffix("/chat/completions").rstrip("/")
+    url = url.strip().rstrip("/")
+    for path in ("/chat/completions", "/responses", "/messages"):
+        url = url.removesuffix(path)
+    return url.rstrip("/")
 
 
 def _url_problem(url: str) -> str:

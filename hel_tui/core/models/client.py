@@ -1,7 +1,7 @@
-"""One model at one OpenAI-compatible endpoint: sends requests, yields the answer's parts, tries again.
+"""One model at one endpoint, whatever its API: sends requests, yields the answer's parts, tries again.
 
-Owns the HTTP client and what it learned of the server's dialect. httpx is imported on first use. Not
-here: what bytes mean (reading, assemble), what refusals mean (faults), which model it is (choose).
+Owns the HTTP client and what it learned of the server's dialect. httpx is imported on first use. Not here:
+how an API spells things (adapter), what refusals mean (faults, adapting), which model it is (choose).
 """
 
 from __future__ import annotations
@@ -15,18 +15,19 @@ from contextlib import aclosing, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from hel_tui.core.models.assemble import Assembler
+from hel_tui.core.models.adapter import Adapter, adapter_for
+from hel_tui.core.models.adapting import adapted
 from hel_tui.core.models.broken import broken, who_answers
-from hel_tui.core.models.faults import Failure, adapted, refused, refused_images, sentence
+from hel_tui.core.models.faults import Failure, refused, refused_images, sentence
 from hel_tui.core.models.profiles import Dialect, Profile
 from hel_tui.core.models.reading import Reading
 from hel_tui.core.models.schemas.profile import SchemaProfile, profile_for
 from hel_tui.core.models.sight import asked, sees_by_name
 from hel_tui.core.models.types import Finish, ModelFault, ModelInfo, Part, Request, RetryPart
-from hel_tui.core.models.wire import body, fresh_ids, images_in
+from hel_tui.core.models.wire import fresh_ids, images_in
 from hel_tui.core.sse import EventTooLarge
 from hel_tui.core.threads import in_thread
-from hel_tui.core.vocabulary import AssistantMessage, Image, ToolDefinition, UserMessage
+from hel_tui.core.vocabulary import Image, ToolDefinition, UserMessage
 
 if TYPE_CHECKING:
     import httpx
@@ -41,10 +42,8 @@ _COUNTED = 1e7
 IDLE = 300.0
 """Seconds without a byte (comments count as bytes) before the endpoint is given up."""
 CONNECT = 10.0
-GRACE = 1.0
-"""Seconds an endpoint gets for usage and `[DONE]` once it has given a finish reason."""
 DRAIN = 2.0
-"""Seconds an endpoint gets to end the body after `[DONE]`, so that the connection can be used again."""
+"""Seconds an endpoint gets to end the body behind the answer, so that the connection can be used again."""
 ERROR_BODY = 65_536
 PROBE = "Say ok."
 PROBE_OUTPUT = 16
@@ -97,6 +96,10 @@ class ChatClient:
         return self._dialect
 
     @property
+    def _adapter(self) -> Adapter:
+        return adapter_for(self._dialect.api)
+
+    @property
     def schemas(self) -> SchemaProfile:
         """The rules this server has for tools, as far as known and learned."""
         return self._schemas
@@ -141,7 +144,7 @@ class ChatClient:
         """Parts of the answer, `Finish` last. Raises ModelFault. Tries again only before the first part."""
         tried = {self._dialect}
         attempt = 0
-        note = ""
+        notes: list[str] = []
         if self._info.sees is None and images_in(request.messages):
             sees = await asked(self._info, self._key)
             by_name = sees_by_name(self._info.name) is True
@@ -152,18 +155,19 @@ class ChatClient:
                 async with aclosing(self._attempt(request)) as parts:
                     async for part in parts:
                         begun = True
-                        yield _noted(part, note)
+                        yield _noted(part, notes)
                 return
             except Failure as failure:
                 if begun:
                     raise failure.fault from None
                 if told := self._without_images(request, failure):
-                    note = told
+                    notes.append(told)
                     continue
-                other = self._other_dialect(request, failure)
-                if other is not None and other not in tried:
-                    tried.add(other)
-                    self._dialect = other
+                change = adapted(request, self._info, self._dialect, failure)
+                if change is not None and change.dialect not in tried:
+                    tried.add(change.dialect)
+                    self._dialect = change.dialect
+                    notes += [change.note] if change.note else []
                     continue
                 attempt += 1
                 delay = self._delay(attempt, failure)
@@ -193,7 +197,7 @@ class ChatClient:
         client = await self._ready()
         import httpx
 
-        assembler = Assembler(fresh_ids(request.messages), self._info.provider)
+        assembler = self._adapter.assembler(fresh_ids(request.messages), self._info)
         reading = Reading(assembler, who_answers(self._info), self._key)
         response: httpx.Response | None = None
         try:
@@ -201,11 +205,8 @@ class ChatClient:
             chunks = response.aiter_bytes()
             while not reading.done:
                 try:
-                    if not assembler.reason:
+                    async with asyncio.timeout(assembler.grace):
                         data = await anext(chunks)
-                    else:
-                        async with asyncio.timeout(GRACE):
-                            data = await anext(chunks)
                 except (StopAsyncIteration, TimeoutError):
                     break
                 for part in reading.feed(data):
@@ -235,7 +236,8 @@ class ChatClient:
     async def _send(self, client: httpx.AsyncClient, request: Request) -> httpx.Response:
         """The response's head. Raises Failure when it is a refusal, or httpx.HTTPError."""
         content = await self._content(request)
-        url = f"{self._info.base_url}{self._dialect.prefix}/chat/completions"
+        path = self._adapter.path(self._info)
+        url = f"{self._info.base_url}{self._dialect.prefix}{path}"
         headers = {"Content-Type": "application/json"}
         response = await client.send(
             client.build_request("POST", url, content=content, headers=headers), stream=True
@@ -262,9 +264,10 @@ class ChatClient:
 
     async def _content(self, request: Request) -> bytes:
         """The body; with images it is some megabytes, and made beside the loop."""
-        info, dialect, unwanted = self._info, self._dialect, frozenset(self._unwanted)
+        body, info, dialect = self._adapter.body, self._info, self._dialect
         if not (info.sees and images_in(request.messages)):
             return body(request, info, dialect)
+        unwanted = frozenset(self._unwanted)
         return await in_thread(lambda: body(request, info, dialect, unwanted), "hel-images")
 
     def _opened(self) -> httpx.AsyncClient:
@@ -274,7 +277,13 @@ class ChatClient:
         from hel_tui.core.models.httpclient import open_client
 
         try:
-            return open_client(self._info.base_url, self._key, connect=CONNECT, idle=self._idle)
+            return open_client(
+                self._info.base_url,
+                self._key,
+                connect=CONNECT,
+                idle=self._idle,
+                api=self._dialect.api,
+            )
         except (ValueError, ImportError) as error:  # proxy variables that httpx cannot use
             text = sentence("The proxy settings of the environment cannot be used", str(error), "", self._key)
             raise Failure(ModelFault("connect", text)) from None
@@ -307,14 +316,6 @@ class ChatClient:
             return f"Images were refused and left out. {failure.fault.sentence}"
         return ""
 
-    def _other_dialect(self, request: Request, failure: Failure) -> Dialect | None:
-        from hel_tui.core.models.httpclient import is_bare
-
-        way = self._dialect.reasoning
-        answers = [m for m in request.messages if isinstance(m, AssistantMessage)]
-        sent = (way == "always" and bool(answers)) or (way == "back" and any(m.reasoning for m in answers))
-        return adapted(self._dialect, failure, sent_reasoning=sent, bare_url=is_bare(self._info.base_url))
-
     def _delay(self, attempt: int, failure: Failure) -> float:
         """Seconds until the next try. Raises the fault when there is none."""
         wait = failure.wait or 0.0
@@ -328,6 +329,6 @@ class ChatClient:
         return float(max(backoff * (1 + self._chance() / 4), wait))
 
 
-def _noted(part: Part, note: str) -> Part:
-    """The part; the last one with a note for the person, if there is one."""
-    return replace(part, notes=(*part.notes, note)) if note and isinstance(part, Finish) else part
+def _noted(part: Part, notes: Sequence[str]) -> Part:
+    """The part; the last one with the notes for the person."""
+    return replace(part, notes=(*part.notes, *notes)) if notes and isinstance(part, Finish) else part

@@ -8,11 +8,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import Any, Literal
 
-from hel_tui.core.models.profiles import Dialect
 from hel_tui.core.models.types import FaultKind, ModelFault
 from hel_tui.foreign import plain_line
 
@@ -40,11 +39,6 @@ _SCHEMA = re.compile(
 """What is said of tools."""
 _GRAMMAR = re.compile(r"grammar|schema conversion|unmarshal .{0,80}tool", re.I)
 """Said of tools even with a status of 500, by engines that build a grammar of them."""
-_REASONING = re.compile(r"reasoning_content|reasoning content", re.I)
-_MISSING = re.compile(r"missing|must be|required|must include|passed back|should be", re.I)
-_UNKNOWN_FIELD = re.compile(
-    r"unsupported|unrecogni[sz]ed|unknown|unexpected|not supported|not permitted|extra|invalid", re.I
-)
 _IMAGE = re.compile(r"image|vision|multi-?modal", re.I)
 _TEXT_ONLY = re.compile(
     r"content.{0,60}(?:must be|should be|is not|expected) (?:a |an? )?(?:valid )?string", re.I
@@ -220,7 +214,7 @@ def without_key(text: str, key: str) -> str:
     return "".join(out)
 
 
-# -------------------------------------------------------- waiting and adapting
+# --------------------------------------------------------- waiting and images
 
 
 def retry_after(value: str | None, now: float) -> float | None:
@@ -249,26 +243,3 @@ def refused_images(failure: Failure) -> Literal["", "model", "images"]:
     if _IMAGE.search(said[:MAX_SAID]):
         return "images" if _BAD_IMAGE.search(said[:MAX_SAID]) else "model"
     return "model" if status in (400, 422) and _TEXT_ONLY.search(said[:MAX_SAID]) else ""
-
-
-def adapted(dialect: Dialect, failure: Failure, *, sent_reasoning: bool, bare_url: bool) -> Dialect | None:
-    """The dialect to try instead after this refusal, or None when it says nothing about dialect.
-
-    Each change is one a server asked for in words, or the `/v1` that a base URL without a path lacks.
-    """
-    fault, said = failure.fault, failure.said
-    if fault.kind == "missing" and bare_url and not dialect.prefix and "model" not in said.lower():
-        return replace(dialect, prefix="/v1")
-    if fault.status not in (400, 422) or fault.kind == "context":
-        return None
-    if _REASONING.search(said):
-        wanted = bool(_MISSING.search(said)) if sent_reasoning else True
-        return replace(dialect, reasoning="always" if wanted else "none")
-    if not _UNKNOWN_FIELD.search(said):
-        return None
-    if "stream_options" in said or "include_usage" in said:
-        return replace(dialect, usage_option=False)
-    if dialect.limit_field in said:
-        other = "max_tokens" if dialect.limit_field != "max_tokens" else "max_completion_tokens"
-        return replace(dialect, limit_field=other)
-    return None

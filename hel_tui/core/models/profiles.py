@@ -5,23 +5,45 @@ A table and a few look-ups. Not here: which of them is used (choose), the wire f
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from typing import Literal
+from urllib.parse import urlsplit
+
+from hel_tui.core.models.known import facts_of
+
+Api = Literal["chat", "responses", "messages", "gemini"]
+"""OpenAI chat completions, OpenAI Responses, Anthropic Messages, Gemini generateContent."""
 
 ReasoningBack = Literal["none", "back", "always"]
 """Whether an assistant message takes its reasoning back: never, where there was some, on every one."""
 
+Thinking = Literal["", "adaptive", "budget", "level", "effort", "field", "deepseek", "template", "none"]
+"""How a request says how hard to think (`efforts` spells them); empty goes by the model's name."""
+
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """What differs between servers of the same API. Flips when a server refuses a form (see faults)."""
+    """What differs between servers of the same API. Flips when a server refuses a form (see adapting)."""
 
     reasoning: ReasoningBack = "none"
     limit_field: str = "max_tokens"
     usage_option: bool = True
     """Whether `stream_options.include_usage` is understood."""
     prefix: str = ""
-    """Path put before `/chat/completions` when the base URL had none."""
+    """Path put before the API's own when the base URL had none."""
+    api: Api = "chat"
+    reasoning_field: str = "reasoning_content"
+    """Name of the field in which reasoning goes back."""
+    thinking: Thinking = ""
+    summaries: bool = True
+    """Whether a readable form of hidden reasoning may be asked for."""
+    cache_markers: bool = False
+    """Whether the parts of a request that stay are marked for the provider's cache."""
+    refused_efforts: frozenset[str] = frozenset()
+    """What it was asked for and refused."""
+    output: int = 0
+    """Most tokens it lets an answer have, where it said so; 0 when it did not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,26 +57,73 @@ class Profile:
     """A sentence: how to get it to listen, when nothing does."""
 
 
+_CHAT = Dialect(limit_field="max_completion_tokens", thinking="effort")
+_RESPONSES = Dialect("back", "max_output_tokens", api="responses")
+_OPENAI = "https://api.openai.com/v1"
+
 PROFILES: dict[str, Profile] = {
     profile.name: profile
     for profile in (
-        Profile("deepseek", "https://api.deepseek.com", "DEEPSEEK_API_KEY", True, Dialect("back")),
+        # DeepSeek, guide "Thinking Mode": reasoning_content goes back where tools were called.
         Profile(
-            "openai",
-            "https://api.openai.com/v1",
-            "OPENAI_API_KEY",
+            "deepseek",
+            "https://api.deepseek.com",
+            "DEEPSEEK_API_KEY",
             True,
-            Dialect(limit_field="max_completion_tokens"),
+            Dialect("back", thinking="deepseek"),
         ),
-        Profile("anthropic", "https://api.anthropic.com/v1", "ANTHROPIC_API_KEY", True),
-        Profile("gemini", "https://generativelanguage.googleapis.com/v1beta/openai", "GEMINI_API_KEY", True),
-        Profile("openrouter", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY", True),
-        Profile("ollama", "http://127.0.0.1:11434/v1", start="Start it with `ollama serve`."),
-        Profile("lmstudio", "http://127.0.0.1:1234/v1", start="Start the server in LM Studio."),
+        Profile("openai", _OPENAI, "OPENAI_API_KEY", True, _CHAT),
+        Profile("openai-chat", _OPENAI, "OPENAI_API_KEY", True, _CHAT),
+        Profile("openai-responses", _OPENAI, "OPENAI_API_KEY", True, _RESPONSES),
         Profile(
-            "llamacpp", "http://127.0.0.1:8080/v1", start="Start it with `llama-server --jinja -m FILE`."
+            "anthropic",
+            "https://api.anthropic.com/v1",
+            "ANTHROPIC_API_KEY",
+            True,
+            Dialect("back", api="messages", cache_markers=True),
         ),
-        Profile("vllm", "http://127.0.0.1:8000/v1", start="Start it with `vllm serve MODEL`."),
+        Profile(
+            "gemini",
+            "https://generativelanguage.googleapis.com/v1beta",
+            "GEMINI_API_KEY",
+            True,
+            Dialect("back", "maxOutputTokens", api="gemini"),
+        ),
+        # OpenRouter, "Reasoning Tokens": `reasoning` asks, `reasoning_details` go back unchanged.
+        Profile(
+            "openrouter",
+            "https://openrouter.ai/api/v1",
+            "OPENROUTER_API_KEY",
+            True,
+            Dialect(reasoning_field="reasoning", thinking="field"),
+        ),
+        # Ollama, docs/api/openai-compatibility: `reasoning_effort`; thoughts come as `reasoning`.
+        Profile(
+            "ollama",
+            "http://127.0.0.1:11434/v1",
+            dialect=Dialect(reasoning_field="reasoning", thinking="effort"),
+            start="Start it with `ollama serve`.",
+        ),
+        Profile(
+            "lmstudio",
+            "http://127.0.0.1:1234/v1",
+            dialect=Dialect(thinking="effort"),
+            start="Start the server in LM Studio.",
+        ),
+        # llama.cpp, tools/server/README: `reasoning_content` of earlier messages reaches the chat template.
+        Profile(
+            "llamacpp",
+            "http://127.0.0.1:8080/v1",
+            dialect=Dialect("back", thinking="template"),
+            start="Start it with `llama-server --jinja -m FILE`.",
+        ),
+        # vLLM, "Reasoning Outputs": `reasoning` used to be called `reasoning_content`.
+        Profile(
+            "vllm",
+            "http://127.0.0.1:8000/v1",
+            dialect=Dialect("back", reasoning_field="reasoning", thinking="template"),
+            start="Start it with `vllm serve MODEL`.",
+        ),
     )
 }
 LOCAL = ("ollama", "lmstudio", "llamacpp", "vllm")
@@ -63,54 +132,29 @@ LOCAL = ("ollama", "lmstudio", "llamacpp", "vllm")
 GENERIC = "openai-compatible"
 
 
-def profile_of(provider: str) -> Profile:
-    """The provider's profile; any other name is an OpenAI-compatible endpoint without a known address."""
+def profile_of(provider: str, model: str = "", base_url: str = "") -> Profile:
+    """The provider's profile for a model; any other name is an OpenAI-compatible endpoint without an address.
+
+    `openai` speaks the Responses API where the model thinks, since chat completions refuse tools to models
+    that think ("Function tools with reasoning_effort are not supported … use /v1/responses"). At an address
+    of the person's own it speaks chat completions, which every compatible server knows. `openai-chat` and
+    `openai-responses` say which one. An address that ends in `/openai` is Gemini's compatible one.
+    """
     known = PROFILES.get(provider)
-    if known is not None:
-        return known
-    variable = "".join(c if c.isascii() and c.isalnum() else "_" for c in provider.upper()) + "_API_KEY"
-    return Profile(provider, key_variable="" if provider == GENERIC else variable)
+    if known is None:
+        variable = "".join(c if c.isascii() and c.isalnum() else "_" for c in provider.upper()) + "_API_KEY"
+        return Profile(provider, key_variable="" if provider == GENERIC else variable)
+    if provider == "openai" and model and _is_openai(base_url) and facts_of(provider, model).thinks:
+        return replace(known, dialect=_RESPONSES)
+    if provider == "gemini" and urlsplit(base_url).path.rstrip("/").endswith("/openai"):
+        return replace(known, dialect=Dialect(thinking="effort"))
+    if provider == "openrouter" and _CLAUDE.search(model):
+        return replace(known, dialect=replace(known.dialect, cache_markers=True))
+    return known
 
 
-Prices = tuple[float, float, float]
-
-# Windows in tokens and list prices in US dollars for a million input, cached input and output tokens.
-# Taken from the genai-prices data package 0.2.3 (November 2026). Models whose price depends on the hour
-# or on the length of the prompt have none here, and neither has anything that was not looked up.
-_MODELS: dict[str, tuple[int, Prices | None]] = {
-    "deepseek/deepseek-chat": (128_000, None),
-    "deepseek/deepseek-reasoner": (128_000, None),
-    "deepseek/deepseek-flash": (1_000_000, None),
-    "deepseek/deepseek-v4-flash": (1_000_000, None),
-    "deepseek/deepseek-v4-pro": (1_000_000, None),
-    "openai/gpt-4.1": (1_000_000, (2.0, 0.5, 8.0)),
-    "openai/gpt-4.1-mini": (1_000_000, (0.4, 0.1, 1.6)),
-    "openai/gpt-4.1-nano": (1_000_000, (0.1, 0.025, 0.4)),
-    "openai/gpt-4o": (128_000, (2.5, 1.25, 10.0)),
-    "openai/gpt-4o-mini": (128_000, (0.15, 0.075, 0.6)),
-    "openai/gpt-5": (400_000, (1.25, 0.125, 10.0)),
-    "openai/gpt-5-mini": (400_000, (0.25, 0.025, 2.0)),
-    "openai/gpt-5-nano": (400_000, (0.05, 0.005, 0.4)),
-    "openai/gpt-5.1": (400_000, (1.25, 0.125, 10.0)),
-    "openai/gpt-5.2": (400_000, (1.75, 0.175, 14.0)),
-    "openai/gpt-5.4-mini": (400_000, (0.75, 0.075, 4.5)),
-    "openai/gpt-5.4-nano": (400_000, (0.2, 0.02, 1.25)),
-    "openai/gpt-5.4": (1_050_000, None),
-    "openai/gpt-5.5": (1_000_000, None),
-    "openai/gpt-6-astra": (1_050_000, None),
-    "openai/gpt-6-luna": (1_050_000, None),
-    "openai/gpt-6-sol": (1_050_000, None),
-    "openai/gpt-6.1-sol": (1_050_000, None),
-    "openai/gpt-6.1-terra": (1_050_000, None),
-    "openai/o3": (200_000, (2.0, 0.5, 8.0)),
-    "openai/o4-mini": (200_000, (1.1, 0.275, 4.4)),
-}
+_CLAUDE = re.compile(r"\A~?anthropic/|claude", re.I)
 
 
-def window_of(label: str) -> int:
-    """Context window of `provider/name` in tokens; 0 when unknown."""
-    return _MODELS.get(label, (0, None))[0]
-
-
-def prices_of(label: str) -> Prices | None:
-    return _MODELS.get(label, (0, None))[1]
+def _is_openai(base_url: str) -> bool:
+    return not base_url or (urlsplit(base_url).hostname or "") == "api.openai.com"

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
 
-from hel_tui.core.models.assemble import Assembler
+from hel_tui.core.models.adapter import Assembling
 from hel_tui.core.models.faults import Failure, in_stream
-from hel_tui.core.models.types import Finish, ModelFault, Part, ReasoningPart, TextPart
+from hel_tui.core.models.types import ModelFault, Part, ReasoningPart, TextPart
 from hel_tui.core.sse import EventStream, ServerEvent
 
 MAX_WHOLE = 64 * 2**20
@@ -19,9 +21,9 @@ MAX_WHOLE = 64 * 2**20
 
 
 class Reading:
-    """Reads one response. `done` turns true with `[DONE]`: nothing after it matters."""
+    """Reads one response. `done` turns true with `[DONE]`, or the API's own end: nothing after it matters."""
 
-    def __init__(self, assembler: Assembler, who: str, key: str) -> None:
+    def __init__(self, assembler: Assembling, who: str, key: str) -> None:
         self._assembler = assembler
         self._who = who
         self._key = key
@@ -66,7 +68,7 @@ class Reading:
             raise Failure(ModelFault("stream", f"{self._who} answered with {what}."), passing=True)
         notes = (f"unreadable chunks skipped: {self._unreadable}",) if self._unreadable else ()
         last = self._assembler.finish(self.done)
-        return [*merged(parts), Finish(last.message, last.reason, last.usage, last.notes + notes)]
+        return [*merged(parts), replace(last, notes=last.notes + notes)]
 
     def _take(self, events: Iterable[ServerEvent]) -> list[Part]:
         parts: list[Part] = []
@@ -76,24 +78,33 @@ class Reading:
             if event.data == "[DONE]":
                 self.done = True
             elif event.data:
-                self._chunk(event, parts)
+                self._event(event, parts)
+                self.done = self.done or self._assembler.complete
         return merged(parts)
 
-    def _chunk(self, event: ServerEvent, parts: list[Part]) -> None:
+    def _event(self, event: ServerEvent, parts: list[Part]) -> None:
         try:
-            chunk = json.loads(event.data)
+            value = json.loads(event.data)
         except (ValueError, RecursionError):
-            chunk = None
-        if isinstance(chunk, dict) and (chunk.get("error") or event.event == "error"):
-            self.failure = in_stream(chunk, who=self._who, key=self._key)
-            return
-        if event.event == "error":
+            value = None
+        if event.event == "error" and not isinstance(value, dict):
             self.failure = in_stream(event.data, who=self._who, key=self._key)
-            return
+        elif isinstance(value, list) and self._whole is not None:
+            for one in value:  # a stream of values that came as one list of them
+                self._chunk(one, "", parts)
+        else:
+            self._chunk(value, event.event, parts)
+
+    def _chunk(self, chunk: Any, event: str, parts: list[Part]) -> None:
         if not isinstance(chunk, dict):
             self._unreadable += 1
             return
-        if "choices" in chunk or "usage" in chunk:
+        fault = self._assembler.fault(chunk)
+        if fault is None and event == "error":
+            fault = chunk
+        if fault is not None:
+            self.failure = in_stream(fault, who=self._who, key=self._key)
+        elif self._assembler.understands(chunk):
             self._chunks += 1
             parts += self._assembler.feed(chunk)
 

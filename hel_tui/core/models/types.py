@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from hel_tui.core.models.schemas.profile import SchemaProfile
 
 FinishReason = Literal["stop", "tool_calls", "length", "filter", "refusal", "unknown"]
+EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
+"""How hard a model may be asked to think, least first. Providers take some of them, by names of their own."""
+
 FaultKind = Literal[
     "auth", "rate", "server", "connect", "timeout", "context", "request", "schema", "stream", "missing"
 ]
@@ -27,13 +30,40 @@ class Request:
     tools: Sequence[ToolDefinition] = ()
     max_output: int | None = None
     """Most tokens the answer may have; None leaves it to the provider."""
+    effort: str = ""
+    """How hard the model is to think, a word of `EFFORTS`; empty leaves it to the provider."""
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
+    """Tokens of one request, as its provider counted them. Each part is counted in its whole, too."""
+
     input_tokens: int = 0
     output_tokens: int = 0
     cached_tokens: int = 0
+    """Of the input, read from the provider's cache."""
+    written_tokens: int = 0
+    """Of the input, written to its cache."""
+    reasoning_tokens: int = 0
+    """Of the output, spent on reasoning."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """US dollars for a million tokens."""
+
+    input: float
+    cached: float
+    output: float
+    written: float | None = None
+    """Of input that is written to the cache; None where that costs what other input does."""
+
+    def cost(self, usage: Usage) -> float:
+        """US dollars of one request."""
+        written = usage.written_tokens if self.written is not None else 0
+        fresh = max(0, usage.input_tokens - usage.cached_tokens - written)
+        dollars = fresh * self.input + usage.cached_tokens * self.cached + usage.output_tokens * self.output
+        return (dollars + written * (self.written or 0.0)) / 1e6
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +101,8 @@ class Finish:
     reason: FinishReason
     usage: Usage | None = None
     notes: tuple[str, ...] = ()
+    written_call: str = ""
+    """Name of a tool whose call was written as text, and so not made; empty when there is none."""
 
 
 Part = TextPart | ReasoningPart | CallPart | RetryPart | Finish
@@ -87,6 +119,8 @@ class ModelFault(Exception):
     """What had arrived when the stream broke."""
     said: str = field(default="", repr=False)
     """The endpoint's own words, uncleaned: to find out by them what it refuses, never to show."""
+    limit: int = 0
+    """Tokens the model takes in all, where a fault of kind `context` names them; else 0."""
 
     def __str__(self) -> str:
         return self.sentence
@@ -102,11 +136,17 @@ class ModelInfo:
     window: int = 0
     """Context window in tokens; 0 when unknown."""
     is_demo: bool = False
-    prices: tuple[float, float, float] | None = None
-    """US dollars for a million input, cached input and output tokens; None when unknown."""
+    prices: Prices | None = None
+    """None when unknown."""
     notes: tuple[str, ...] = field(default=())
     sees: bool | None = None
     """Whether it takes images; None while nobody knows: it is looked up when there is one to send."""
+    thinks: bool | None = None
+    """Whether it reasons before it answers; None while nobody knows."""
+    efforts: tuple[str, ...] = ()
+    """The efforts it takes, least first; empty when unknown or when there is no choice."""
+    max_output: int = 0
+    """Most tokens an answer may have; 0 when unknown."""
 
     @property
     def label(self) -> str:

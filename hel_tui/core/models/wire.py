@@ -11,6 +11,7 @@ import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
+from hel_tui.core.models.efforts import for_chat, wanted
 from hel_tui.core.models.profiles import Dialect
 from hel_tui.core.models.types import ModelFault, ModelInfo, Request
 from hel_tui.core.vocabulary import (
@@ -35,24 +36,47 @@ def body(
 
     Images go to a model that sees, but for the `unwanted`; another one has their markers in the text.
     """
-    wanted = [image for image in images_in(request.messages) if image not in unwanted] if info.sees else []
+    sent = images_for(request, info, unwanted)
     value: Json = {
         "model": info.name,
-        "messages": _messages(request.messages, info.provider, dialect, wanted),
+        "messages": _messages(request.messages, info.provider, dialect, sent),
         "stream": True,
     }
+    if dialect.cache_markers:
+        _mark(value["messages"])
     if request.tools:
         value["tools"] = [_tool(tool) for tool in request.tools]
     if dialect.usage_option:
         value["stream_options"] = {"include_usage": True}
     if request.max_output is not None:
         value[dialect.limit_field] = request.max_output
+    return encoded(value | for_chat(wanted(request, info, dialect), dialect))
+
+
+def encoded(value: Json) -> bytes:
+    """A body as UTF-8 JSON. Raises ModelFault for numbers JSON does not have."""
     try:
         text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     except ValueError as error:
         sentence = "The request holds a number that JSON does not have (NaN or Infinity)."
         raise ModelFault("request", sentence) from error
     return text.encode("utf-8", "replace")
+
+
+def images_for(request: Request, info: ModelInfo, unwanted: Collection[Image]) -> list[Image]:
+    """The images that go along: all but the `unwanted`, to a model that sees."""
+    return [one for one in images_in(request.messages) if one not in unwanted] if info.sees else []
+
+
+def _mark(messages: list[Json]) -> None:
+    """Mark what stays for the cache of Anthropic's models behind a gateway: the system prompt, the newest
+    question and the newest result (OpenRouter, "Prompt Caching": in text parts, at most four).
+    """
+    for role in ("system", "user", "tool"):
+        newest = next((one for one in reversed(messages) if one["role"] == role), None)
+        content = newest["content"] if newest else ""
+        if newest is not None and isinstance(content, str) and content:
+            newest["content"] = [_text(content) | {"cache_control": {"type": "ephemeral"}}]
 
 
 def images_in(messages: Sequence[Message]) -> list[Image]:
@@ -103,17 +127,20 @@ def _text(text: str) -> Json:
     return {"type": "text", "text": text}
 
 
+def base64_of(image: Image) -> str:
+    """The image's bytes as every API takes them."""
+    return base64.b64encode(image.data).decode("ascii")
+
+
 def _image(image: Image) -> Json:
-    data = base64.b64encode(image.data).decode("ascii")
-    return {"type": "image_url", "image_url": {"url": f"data:{image.mime};base64,{data}"}}
+    return {"type": "image_url", "image_url": {"url": f"data:{image.mime};base64,{base64_of(image)}"}}
 
 
 def _assistant(message: AssistantMessage, provider: str, dialect: Dialect) -> Json:
     value: Json = {"role": "assistant", "content": message.text}
-    # What one provider added for itself, another one refuses as unknown.
-    extra: Mapping[str, Any] = message.extra if message.extra.get("provider") == provider else {}
+    extra = own_extra(message, provider)
     if dialect.reasoning == "always" or (dialect.reasoning == "back" and message.reasoning):
-        value["reasoning_content"] = message.reasoning
+        value[dialect.reasoning_field] = message.reasoning
     if "reasoning_details" in extra:
         value["reasoning_details"] = extra["reasoning_details"]
     if message.calls:
@@ -122,16 +149,21 @@ def _assistant(message: AssistantMessage, provider: str, dialect: Dialect) -> Js
     return value
 
 
+def own_extra(message: AssistantMessage, provider: str) -> Mapping[str, Any]:
+    """What this provider added to the message for itself: another one refuses it as unknown."""
+    return message.extra if message.extra.get("provider") == provider else {}
+
+
 def _call(call: ToolCall, extra: Any) -> Json:
     value: Json = {
         "id": call.id,
         "type": "function",
-        "function": {"name": call.name, "arguments": _arguments(call.arguments)},
+        "function": {"name": call.name, "arguments": valid_arguments(call.arguments)},
     }
     return value if extra is None else value | {"extra_content": extra}
 
 
-def _arguments(text: str) -> str:
+def valid_arguments(text: str) -> str:
     """Arguments that servers can parse: they refuse a whole history over one call that is not JSON."""
     try:
         if isinstance(json.loads(text, parse_constant=_refuse), dict):

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hel_tui.core.models.assemble import TEXT_CALL, TEXT_RESULT, Assembler, read_usage
+from hel_tui.core.models.assemble import Assembler, read_usage
+from hel_tui.core.models.ending import TEXT_CALL, TEXT_RESULT
 from hel_tui.core.models.types import CallPart, Finish, Part, ReasoningPart, TextPart, Usage
 from hel_tui.core.vocabulary import AssistantMessage, ToolCall
 from tests.fixtures.models.endpoint import Exchange, chunk

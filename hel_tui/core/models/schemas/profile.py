@@ -195,6 +195,8 @@ PROFILES: dict[str, SchemaProfile] = {
 
 _BY_PROVIDER = {
     "openai": OPENAI,
+    "openai-chat": OPENAI,
+    "openai-responses": OPENAI,
     "anthropic": ANTHROPIC,
     "gemini": GEMINI,
     "google": GEMINI,

@@ -1,0 +1,118 @@
+"""How an answer ends, whatever API it came over: judged by its content, with remarks for the person.
+
+Finish reasons are missing, empty or wrong often enough. Not here: the pieces of an answer (each API's
+assembler), what a turn makes of an ending (agent).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from hel_tui.core.models.call_pieces import CallPieces
+from hel_tui.core.models.types import Finish, FinishReason, Usage
+from hel_tui.core.vocabulary import AssistantMessage, Json, ToolCall
+
+NO_REASON = "no finish reason"
+TEXT_CALL = "The model wrote a tool call as text; it was not executed."
+TEXT_RESULT = "The model wrote a tool result itself; no tool gave it."
+
+_TEXT_CALL = re.compile(
+    r"<tool_call>|<\|tool_call|<function=|<function_call|<tool_use>|\[TOOL_CALLS\]|<｜tool▁calls?▁begin｜>"
+    r'|<invoke name="|\A\s*(?:```json\s*)?\{\s*"name":\s*"\w+",\s*"(?:arguments|parameters)":'
+)
+_CALL_NAME = re.compile(
+    r"<function=\s*(?P<a>[\w.-]{1,128})|<invoke name=\"(?P<b>[\w.-]{1,128})"
+    r"|\"(?:name|tool|function)\"\s*:\s*\"(?P<c>[\w.-]{1,128})\"|tool▁sep｜>(?P<d>[\w.-]{1,128})"
+    r"|<tool_call>\s*(?P<e>[\w.-]{1,128})"
+)
+"""The tool that a call in text names, in the ways chat templates write calls."""
+_TEXT_RESULT = re.compile(r"<tool_result|<function_results?>|<tool_response>")
+_NAME_ROOM = 2_000
+"""Characters behind the beginning of a call in text that are looked at for its name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spelled:
+    """A finish reason as its provider spelled it, and what it means; both empty where none came."""
+
+    word: str = ""
+    reason: FinishReason | None = None
+    remark: str = ""
+    """A sentence for the person, where the reason alone says too little."""
+
+
+@dataclass(slots=True)
+class Answered:
+    """What an assembler has at the end of a stream."""
+
+    text: str
+    reasoning: str
+    calls: CallPieces
+    new_id: Callable[[], str]
+    spelled: Spelled
+    usage: Usage | None = None
+    ended: bool = False
+    """The stream said itself that it is over."""
+    refused: bool = False
+    extra: Callable[[Sequence[tuple[ToolCall, Json]]], Json] = lambda _calls: {}
+    """What must go back with the message, from its calls and what came with each."""
+
+
+def concluded(answer: Answered) -> Finish:
+    """The last part of an answer."""
+    spelled = answer.spelled
+    reason: FinishReason = spelled.reason or "unknown"
+    limited = reason == "length"
+    calls, extras, lost = answer.calls.finish(
+        answer.new_id, cut=limited or not spelled.word, ended=answer.ended and not limited
+    )
+    notes = _notes(spelled, lost)
+    written = ""
+    if calls:
+        reason = "tool_calls"
+    else:
+        if begun := _TEXT_CALL.search(answer.text):
+            notes.append(TEXT_CALL)
+            written = _name(answer.text, begun.start())
+        if _TEXT_RESULT.search(answer.text):
+            notes.append(TEXT_RESULT)
+        if lost:
+            reason = "length"
+        elif answer.refused:
+            reason = "refusal"
+        elif answer.text and reason == "unknown":
+            reason = "stop"
+    extra = answer.extra(list(zip(calls, extras, strict=True)))
+    message = AssistantMessage(answer.text, answer.reasoning, tuple(calls), extra)
+    return Finish(message, reason, answer.usage, tuple(notes), written)
+
+
+def _notes(spelled: Spelled, lost: Sequence[str]) -> list[str]:
+    notes = []
+    if not spelled.word:
+        notes.append(NO_REASON)
+    elif spelled.reason is None:
+        notes.append(f"The provider ended the answer with {spelled.word[:40]!r}.")
+    if spelled.remark:
+        notes.append(spelled.remark)
+    return notes + [f"The call of {name} was cut off and not executed." for name in lost]
+
+
+def _name(text: str, start: int) -> str:
+    found = _CALL_NAME.search(text, start, start + _NAME_ROOM)
+    return next((name for name in found.groups() if name), "") if found else ""
+
+
+def count(value: Any) -> int:
+    """A number of tokens as it came; 0 for what is none."""
+    return int(value) if isinstance(value, int | float) and 0 <= value < 1e15 else 0
+
+
+def counts(holder: Any, *names: str) -> int:
+    """The first number of tokens that `holder` has under one of these names."""
+    if not isinstance(holder, dict):
+        return 0
+    return next((found for name in names if (found := count(holder.get(name)))), 0)

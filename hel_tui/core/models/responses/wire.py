@@ -1,0 +1,131 @@
+"""Messages and tools as the body of a Responses request: a flat list of items, stored nowhere.
+
+Reasoning goes back as it came, encrypted, in front of what followed it (guides "Reasoning models" and
+"Conversation state"). Not here: headers, retries (client), what came (assemble).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+from hel_tui.core.models.efforts import for_responses, wanted
+from hel_tui.core.models.ids import fitting
+from hel_tui.core.models.profiles import Dialect
+from hel_tui.core.models.types import ModelInfo, Request
+from hel_tui.core.models.wire import base64_of, encoded, images_for, own_extra, valid_arguments
+from hel_tui.core.vocabulary import (
+    AssistantMessage,
+    Image,
+    Json,
+    SystemMessage,
+    ToolCall,
+    ToolDefinition,
+    ToolMessage,
+    UserMessage,
+)
+
+
+def body(
+    request: Request, info: ModelInfo, dialect: Dialect, unwanted: Collection[Image] = frozenset()
+) -> bytes:
+    """The request as UTF-8 JSON. Raises ModelFault for numbers JSON does not have."""
+    sent = images_for(request, info, unwanted)
+    fit = fitting()
+    system = "\n\n".join(one.text for one in request.messages if isinstance(one, SystemMessage))
+    items: list[Json] = []
+    for message in request.messages:
+        if isinstance(message, AssistantMessage):
+            items += _answer(message, info, dialect, fit)
+        elif isinstance(message, ToolMessage):
+            items.append(_result(message, sent, fit))
+        elif isinstance(message, UserMessage):
+            items.append({"role": "user", "content": _content(message, sent)})
+    value: Json = {"model": info.name, "stream": True, "store": False}
+    if system:
+        value["instructions"] = system
+    if request.tools:
+        value["tools"] = [_tool(tool) for tool in request.tools]
+    value["input"] = items
+    if info.thinks is not False and dialect.reasoning != "none":
+        value["include"] = ["reasoning.encrypted_content"]
+    if request.max_output is not None:
+        value[dialect.limit_field] = request.max_output
+    return encoded(value | for_responses(wanted(request, info, dialect), info, dialect))
+
+
+def _tool(tool: ToolDefinition) -> Json:
+    """A function. `strict` is on where it is left out, and would refuse most schemas of servers."""
+    parameters = tool.parameters or {"type": "object", "properties": {}}
+    return {
+        "type": "function",
+        "name": tool.name,
+        "description": tool.description,
+        "parameters": parameters,
+        "strict": False,
+    }
+
+
+def _content(message: UserMessage | ToolMessage, sent: Collection[Image]) -> list[Json]:
+    parts: list[Json] = [{"type": "input_text", "text": message.text}] if message.text else []
+    parts += [
+        {"type": "input_image", "image_url": f"data:{one.mime};base64,{base64_of(one)}"}
+        for one in message.images
+        if one in sent
+    ]
+    return parts or [{"type": "input_text", "text": ""}]
+
+
+def _result(message: ToolMessage, sent: Collection[Image], fit: Callable[[str], str]) -> Json:
+    output: Any = message.text
+    if any(image in sent for image in message.images):
+        output = _content(message, sent)
+    return {"type": "function_call_output", "call_id": fit(message.call_id), "output": output}
+
+
+def _answer(
+    message: AssistantMessage, info: ModelInfo, dialect: Dialect, fit: Callable[[str], str]
+) -> list[Json]:
+    """The items of an answer, in the order they came where the same model gave them."""
+    calls = {call.id: call for call in message.calls}
+    items: list[Json] = []
+    text = message.text
+    for item in _kept(message, info, dialect):
+        kind = item.get("type")
+        if kind == "reasoning":
+            items.append(dict(item))
+        elif kind == "message" and text.startswith(said := item.get("text", "")):
+            text = text[len(said) :]
+            items.append(_said(said, item.get("phase")))
+        elif kind == "function_call" and (call := calls.pop(str(item.get("call_id")), None)) is not None:
+            items.append(_call(call, fit))
+    if text.strip():
+        items.append(_said(text, None))
+    return items + [_call(call, fit) for call in calls.values()]
+
+
+def _kept(message: AssistantMessage, info: ModelInfo, dialect: Dialect) -> list[Json]:
+    """What came, in order; nothing of another model: it cannot read what this one encrypted."""
+    extra: Mapping[str, Any] = own_extra(message, info.provider)
+    items = extra.get("items")
+    same = extra.get("model") == info.name and dialect.reasoning != "none"
+    return items if same and isinstance(items, list) else []
+
+
+def _said(text: str, phase: Any) -> Json:
+    """Words of the model; `phase` says whether they were remarks or the answer, and belongs to them."""
+    item: Json = {
+        "type": "message",
+        "role": "assistant",
+        "content": [{"type": "output_text", "text": text, "annotations": []}],
+    }
+    return item | {"phase": phase} if isinstance(phase, str) else item
+
+
+def _call(call: ToolCall, fit: Callable[[str], str]) -> Json:
+    return {
+        "type": "function_call",
+        "call_id": fit(call.id),
+        "name": call.name,
+        "arguments": valid_arguments(call.arguments),
+    }
