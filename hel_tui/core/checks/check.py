@@ -20,6 +20,9 @@ SNAPSHOTS = "snapshots"
 """Folder in it with the expected texts of snapshots, a file each."""
 DEFAULT_TIMEOUT = 60.0
 """Seconds a call of a check may take."""
+MAX_DEPTH = 100
+"""Levels of objects and lists that arguments, expectations and results may be nested."""
+TOO_DEEP = f"nested more than {MAX_DEPTH} levels deep"
 
 
 class _Nothing:

@@ -5,22 +5,22 @@ Pure functions over the result as the server sent it. Not here: making the call 
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from hel_tui.core.checks.check import NOTHING, Check, Expected
+from hel_tui.core.checks.check import MAX_DEPTH, NOTHING, TOO_DEEP, Check, Expected
 from hel_tui.core.checks.masks import TooSlow, masked, masked_value
 from hel_tui.core.checks.paths import without
 from hel_tui.core.checks.schemas import schema_problem
+from hel_tui.core.nesting import is_nested_deeper
 from hel_tui.core.vocabulary import Json
+from hel_tui.differences import unified
 
 MAX_DIFF = 400
 """Lines of a diff that are kept; the rest is counted."""
-_CONTEXT = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +45,8 @@ def compare(
     `snapshot` is the expected text of a snapshot; None when there is none yet. `hide` takes secrets out, as
     it did when the snapshot was kept.
     """
+    if is_nested_deeper(result, MAX_DEPTH):
+        return Difference(f"the result is {TOO_DEEP}")
     expected = check.expected
     text = text_of(result)
     if (result.get("isError") is True) != expected.is_error:
@@ -83,9 +85,10 @@ def value_of(result: Json) -> Any:
     if result.get("structuredContent") is not None:
         return result["structuredContent"]
     try:
-        return json.loads(text_of(result))
+        value = json.loads(text_of(result))
     except (ValueError, RecursionError):
         return NOTHING
+    return NOTHING if is_nested_deeper(value, MAX_DEPTH) else value
 
 
 def rendered(result: Json, ignore: tuple[str, ...] = ()) -> str:
@@ -94,6 +97,8 @@ def rendered(result: Json, ignore: tuple[str, ...] = ()) -> str:
     Blocks in order, binary ones by their size and hash; then the structured content with sorted keys, where
     the text does not say the same.
     """
+    if is_nested_deeper(result, MAX_DEPTH):
+        return f"[a result {TOO_DEEP}]\n"
     parts = [_block(block) for block in blocks_of(result)]
     structured = result.get("structuredContent")
     if structured is not None and value_of({"content": result.get("content")}) != structured:
@@ -236,11 +241,4 @@ def _brief(value: Any, most: int = 100) -> str:
 
 def _diff(wanted: str, came: str) -> str:
     """Unified diff of two texts, at most `MAX_DIFF` lines."""
-    lines = list(
-        difflib.unified_diff(
-            wanted.splitlines(), came.splitlines(), "expected", "came", lineterm="", n=_CONTEXT
-        )
-    )
-    if len(lines) > MAX_DIFF:
-        lines = [*lines[:MAX_DIFF], f"… {len(lines) - MAX_DIFF:,} more lines"]
-    return "\n".join(lines)
+    return unified(wanted, came, ("expected", "came"), MAX_DIFF)

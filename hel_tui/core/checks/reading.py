@@ -14,9 +14,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
 
-from hel_tui.core.checks.check import DEFAULT_TIMEOUT, FOLDER, NOTHING, SNAPSHOTS, Check, Expected
+from hel_tui.core.checks.check import (
+    DEFAULT_TIMEOUT,
+    FOLDER,
+    MAX_DEPTH,
+    NOTHING,
+    SNAPSHOTS,
+    TOO_DEEP,
+    Check,
+    Expected,
+)
 from hel_tui.core.checks.masks import mask_problem
 from hel_tui.core.checks.secrets import credential_in
+from hel_tui.core.nesting import is_nested_deeper
 from hel_tui.core.protocol import CheckKind
 from hel_tui.core.store.reading import Unreadable, read_plain
 from hel_tui.core.store.toml import BadToml, parse_toml
@@ -173,15 +183,26 @@ def _value(raw: dict[str, Any], key: str, within: str) -> Any:
     """A JSON value: as TOML, or as JSON text under the key with `_json` behind it (null, large numbers)."""
     text = raw.get(f"{key}_json")
     if text is None:
-        return _plain(raw[key], f"{within}{key}") if key in raw else NOTHING
+        return _plain(_flat(raw[key], f"{within}{key}"), f"{within}{key}") if key in raw else NOTHING
     if key in raw:
         raise _Wrong(f"`{within}{key}` and `{within}{key}_json` say the same thing: keep one")
     if not isinstance(text, str):
         raise _Wrong(f"`{within}{key}_json` must be a text")
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
+        return _flat(json.loads(text), f"{within}{key}_json")
+    except RecursionError:
+        raise _Wrong(f"`{within}{key}_json` is {TOO_DEEP}") from None
+    except _Wrong:
+        raise
+    except ValueError as error:
         raise _Wrong(f"`{within}{key}_json` is not JSON: {error}") from None
+
+
+def _flat(value: Any, where: str) -> Any:
+    """The value, if it is not nested too deeply."""
+    if is_nested_deeper(value, MAX_DEPTH):
+        raise _Wrong(f"`{where}` is {TOO_DEEP}")
+    return value
 
 
 def _plain(value: Any, where: str) -> Any:

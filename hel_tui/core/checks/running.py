@@ -11,10 +11,11 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from hel_tui.core.checks.check import FOLDER, SNAPSHOTS, Check, slug
+from hel_tui.core.checks.check import FOLDER, MAX_DEPTH, SNAPSHOTS, Check, slug
 from hel_tui.core.checks.comparing import Difference, compare, rendered
 from hel_tui.core.checks.masks import TooSlow, masked
 from hel_tui.core.checks.secrets import filled_in
+from hel_tui.core.nesting import is_nested_deeper
 from hel_tui.core.protocol import CheckResult, CheckState
 from hel_tui.core.store.atomic import write_atomic
 from hel_tui.core.store.reading import Unreadable, read_plain
@@ -80,6 +81,8 @@ class Runner:
             return Difference(f"the snapshot was not read: {data.sentence}")
         before = data.decode("utf-8", "replace") if data is not None else None
         found = compare(check, result, before, self.mask)
+        if is_nested_deeper(result, MAX_DEPTH):
+            return found
         if found and self.update and (result.get("isError") is True) == check.expected.is_error:
             if problem := keep_snapshot(self.project, check, result, self.mask):
                 return Difference(problem)

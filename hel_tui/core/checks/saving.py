@@ -13,11 +13,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from hel_tui.core.checks.check import FOLDER, NOTHING, Check, Expected, slug
+from hel_tui.core.checks.check import FOLDER, MAX_DEPTH, NOTHING, TOO_DEEP, Check, Expected, slug
 from hel_tui.core.checks.comparing import text_of, value_of
 from hel_tui.core.checks.reading import read_checks
 from hel_tui.core.checks.running import keep_snapshot
 from hel_tui.core.checks.secrets import credential_in
+from hel_tui.core.nesting import is_nested_deeper
 from hel_tui.core.protocol import CheckKind
 from hel_tui.core.store.atomic import why
 from hel_tui.core.vocabulary import Json
@@ -92,6 +93,8 @@ def save(project: Path, check: Check, result: Json, mask: Callable[[str], str]) 
         raise NotSaved("Not saved: a check needs a name.")
     if any(one.name == check.name for one in read_checks(project)):
         raise NotSaved(f"Not saved: there is a check named {check.name} already.")
+    if is_nested_deeper(check.arguments, MAX_DEPTH):
+        raise NotSaved(f"Not saved: the arguments are {TOO_DEEP}.")
     if problem := credential_in(check.arguments):
         raise NotSaved(f"Not saved: {problem}.")
     text = text_for(check)

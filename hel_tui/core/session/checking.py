@@ -16,7 +16,7 @@ from hel_tui.core import protocol as p
 from hel_tui.core.agent.arguments import parse_arguments
 from hel_tui.core.agent.gates import Policy, Verdict
 from hel_tui.core.agent.ledger import Ledger
-from hel_tui.core.checks.check import Check
+from hel_tui.core.checks.check import MAX_DEPTH, TOO_DEEP, Check
 from hel_tui.core.checks.masks import mask_problem
 from hel_tui.core.checks.reading import read_checks
 from hel_tui.core.checks.running import NoResult, Runner
@@ -26,6 +26,7 @@ from hel_tui.core.mcp.faults import CallFault
 from hel_tui.core.mcp.host import Host
 from hel_tui.core.mcp.large import JsonText
 from hel_tui.core.mcp.tool import McpTool
+from hel_tui.core.nesting import is_nested_deeper
 from hel_tui.core.questions import Desk, question_id
 from hel_tui.core.store.redact import Redactor
 from hel_tui.core.threads import in_thread
@@ -108,6 +109,8 @@ class Checking:
         result, arguments = json.loads(detail.raw), parse_arguments(detail.arguments)
         if not isinstance(arguments, dict):
             raise NotSaved(f"Not saved: {arguments}")
+        if is_nested_deeper(result, MAX_DEPTH):
+            raise NotSaved(f"Not saved: the result is {TOO_DEEP}.")
         if problem := next(filter(None, map(mask_problem, command.masks)), ""):
             raise NotSaved(f"Not saved: {problem}.")
         expected, name = expected_of(result, command.kind, command.masks), command.name.strip()
@@ -239,10 +242,16 @@ class Checking:
 
 
 def whole(result: Json) -> Json:
-    """The result with its structured content as a value, also where it is large and was left as text."""
-    if isinstance(structured := result.get("structuredContent"), JsonText):
+    """The result with its structured content as a value, also where it is large and was left as text.
+
+    Raises NoResult where that is nested too deeply.
+    """
+    if not isinstance(structured := result.get("structuredContent"), JsonText):
+        return result
+    try:
         return {**result, "structuredContent": json.loads(structured)}
-    return result
+    except RecursionError:
+        raise NoResult(f"the result is {TOO_DEEP}") from None
 
 
 def _key(check: Check) -> Key:

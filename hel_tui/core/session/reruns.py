@@ -10,6 +10,7 @@ import asyncio
 import hashlib
 import json
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 
@@ -19,6 +20,7 @@ from hel_tui.core.agent.gates import Policy
 from hel_tui.core.agent.ledger import GONE, Ledger
 from hel_tui.core.checks.check import Check
 from hel_tui.core.checks.comparing import rendered
+from hel_tui.core.checks.running import NoResult
 from hel_tui.core.mcp.arguments import check_arguments
 from hel_tui.core.mcp.faults import CallFault
 from hel_tui.core.mcp.host import Host
@@ -131,7 +133,11 @@ class Reruns:
             return f"no answer within {LIMIT:g} s", True
         except CallFault as fault:
             return f"{fault.sentence} {fault.told}".rstrip(), True
-        return await in_thread(lambda: rendered(whole(result)), "hel-rerun"), result.get("isError") is True
+        try:
+            text = await in_thread(lambda: rendered(whole(result)), "hel-rerun")
+        except NoResult as none:
+            return none.sentence, True
+        return text, result.get("isError") is True
 
     def _told(
         self,
@@ -168,5 +174,7 @@ class Reruns:
 def _first(detail: p.CallDetail) -> str | None:
     """What the person's own call came to; None where that is not kept in a form that can be compared."""
     if detail.raw:
-        return rendered(json.loads(detail.raw))
+        with suppress(RecursionError):
+            return rendered(json.loads(detail.raw))
+        return None
     return None if detail.saved or detail.result == GONE else detail.result

@@ -24,7 +24,7 @@ _QUIET = re.compile(
     re.DOTALL,
 )
 """Texts and comments."""
-_DOTTED = re.compile(rf"[\w-]++(?:[ \t]*+\.[ \t]*+[\w-]++){{{MAX_PARTS},}}")
+_DOTTED = re.compile(rf"(?<![\w-])[\w-]++(?:[ \t]*+\.[ \t]*+[\w-]++){{{MAX_PARTS},}}")
 
 
 class BadToml(ValueError):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
+import json
+import random
 from typing import Any
 
 import pytest
@@ -191,3 +194,34 @@ def test_all_patterns_of_a_schema_share_one_limit(expecting, monkeypatch) -> Non
     assert not compare(check, result(value=["x"] * 50))
     assert len(tried) == 50
     assert tried == sorted(tried, reverse=True)
+
+
+def test_a_result_nested_too_deeply_is_a_sentence(expecting) -> None:
+    deep = json.loads("[" * 900 + "]" * 900)
+    for expect in ('kind = "subset", value = { n = 1 }', 'kind = "snapshot"', 'text = "x", masks = ["a"]'):
+        found = compare(expecting(expect), result(value=deep), "before")
+        assert found.message == "the result is nested more than 100 levels deep"
+    assert compare(expecting("value = { n = 1 }"), result("[" * 900 + "]" * 900)).message.endswith("no JSON")
+    assert "nested" in rendered(result(value=deep))
+
+
+def test_texts_that_would_keep_a_diff_busy_are_compared_to_the_first_difference(
+    expecting, monkeypatch
+) -> None:
+    looks: list[int] = []
+    real = difflib.SequenceMatcher.find_longest_match
+
+    def counted(self: Any, alo: int, ahi: int, blo: int, bhi: int) -> Any:
+        looks.append(ahi - alo)
+        return real(self, alo, ahi, blo, bhi)
+
+    monkeypatch.setattr(difflib.SequenceMatcher, "find_longest_match", counted)
+    lines = [f"line {number % 500}" for number in range(60_000)]
+    came = ["the same", *random.Random(1).sample(lines, len(lines))]
+    wanted = "\n".join(["the same", *lines])
+    found = compare(expecting(f"text = {json.dumps(wanted)}"), result("\n".join(came)))
+    assert looks == []
+    shown = found.diff.splitlines()
+    assert shown[2:5] == ["@@ -1,60001 +1,60001 @@", " the same", "-line 0"]
+    assert f"+{came[1]}" in shown
+    assert shown[-1] == f"… {120_000 - (len(shown) - 5):,} more lines"

@@ -92,3 +92,29 @@ def test_a_link_that_leads_out_is_not_read(tmp_path: Path) -> None:
     (project / FOLDER / "one.toml").symlink_to(outside)
     (check,) = read_checks(project)
     assert "is a link" in check.problem
+
+
+@pytest.mark.parametrize("key", ["arguments", "arguments_json", "expect.value", "expect.value_json"])
+def test_a_value_nested_too_deeply_costs_its_check(written, key: str) -> None:
+    deep = "[" * 150 + "]" * 150
+    value = {"arguments": f"{{ a = {deep} }}", "arguments_json": f"'{{\"a\": {deep}}}'"}.get(key, "{}")
+    said = {"expect.value": deep, "expect.value_json": f"'{deep}'"}.get(key, "1")
+    where = key.removeprefix("expect.")
+    name = where if key.startswith("expect.") else "value"
+    first = "arguments" if key.startswith("expect.") else where
+    text = f'name = "a"\nserver = "s"\ntool = "t"\n{first} = {value}\nexpect = {{ {name} = {said} }}\n'
+    bad, good = written(a=text, b=GOOD.replace('"a"', '"b"'))
+    assert bad.problem == f"`{key}` is nested more than 100 levels deep"
+    assert not good.problem
+
+
+def test_json_as_deep_as_it_can_be_costs_its_check(written) -> None:
+    deep = "[" * 980 + "]" * 980
+    (bad,) = written(a=GOOD + f"arguments_json = '{{\"a\": {deep}}}'\n")
+    assert bad.problem == "`arguments_json` is nested more than 100 levels deep"
+
+
+def test_a_long_text_is_read_at_once(written) -> None:
+    text = "x" * 900_000  # looked through from each of its letters, it would take minutes
+    (check,) = written(a=GOOD.replace('text = "x"', f'text = "{text}"'))
+    assert check.expected.text == text

@@ -10,9 +10,7 @@ from hel_tui.core.checks.check import FOLDER, SNAPSHOTS, Check
 from hel_tui.core.checks.running import NoResult, Runner
 from hel_tui.core.store.redact import Redactor
 
-CHECK = (
-    'name = "n"\nserver = "s"\ntool = "t"\narguments = { token = "${WHO}", n = 1 }\nexpect = { text = "hi" }\n'
-)
+CHECK = 'name = "n"\nserver = "s"\ntool = "t"\narguments = { token = "${WHO}", n = 1 }\nexpect = { text = "hi" }\n'
 SNAPSHOT = 'name = "n"\nserver = "s"\ntool = "t"\nexpect = { kind = "snapshot" }\n'
 
 
@@ -75,3 +73,18 @@ async def test_update_keeps_what_came_and_rewrites_nothing_else(written, tmp_pat
     assert (await Runner(tmp_path, {}).run(check, answering("two"))).state == "failed"
     assert (await Runner(tmp_path, {}, update=True).run(check, answering("two"))).state == "passed"
     assert (tmp_path / check.file).read_text() == before
+
+
+async def test_a_result_nested_too_deeply_is_a_failed_check_with_update_too(written, tmp_path: Path) -> None:
+    (check,) = written(one=SNAPSHOT)
+    deep: list[Any] = []
+    for _ in range(900):
+        deep = [deep]
+
+    async def call(_check: Check, _arguments: dict[str, Any]) -> dict[str, Any]:
+        return {"content": [], "structuredContent": deep}
+
+    for update in (False, True):
+        result = await Runner(tmp_path, {}, update=update).run(check, call)
+        assert (result.state, result.message) == ("failed", "the result is nested more than 100 levels deep")
+    assert not (tmp_path / FOLDER / SNAPSHOTS).exists()

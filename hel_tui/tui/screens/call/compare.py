@@ -6,17 +6,17 @@ Not here: which two (results), how it is drawn (result).
 
 from __future__ import annotations
 
-import difflib
 import json
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, Literal
 
 from hel_tui.core.values import dataclass
+from hel_tui.differences import Matcher, unified
 
 MOST_CHANGES = 500
 MOST_LINES = 2_000
-"""Lines of a text that are compared; beyond, only the beginnings are."""
+"""Lines of a difference that are shown; side by side, lines of a text that are compared."""
 MAX_VALUE = 200
 _NOTHING: Any = object()
 
@@ -76,17 +76,15 @@ def pretty(text: str) -> str:
     """JSON with an item on each line, so that lines can be compared; any other text as it is."""
     try:
         value = json.loads(text)
+        return json.dumps(value, ensure_ascii=False, indent=2) if isinstance(value, dict | list) else text
     except (ValueError, RecursionError):
         return text
-    return json.dumps(value, ensure_ascii=False, indent=2) if isinstance(value, dict | list) else text
 
 
 @lru_cache(maxsize=4)
 def text_diff(before: str, after: str, names: tuple[str, str] = ("before", "after")) -> str:
     """A unified diff of two texts, JSON in its pretty form; empty when they say the same."""
-    one = pretty(before).splitlines()[:MOST_LINES]
-    other = pretty(after).splitlines()[:MOST_LINES]
-    return "\n".join(difflib.unified_diff(one, other, *names, lineterm=""))
+    return unified(pretty(before), pretty(after), names, MOST_LINES)
 
 
 @lru_cache(maxsize=4)
@@ -95,7 +93,7 @@ def beside(before: str, after: str) -> list[tuple[str, str, str]]:
     one = pretty(before).splitlines()[:MOST_LINES]
     other = pretty(after).splitlines()[:MOST_LINES]
     rows: list[tuple[str, str, str]] = []
-    for tag, i1, i2, j1, j2 in difflib.SequenceMatcher(None, one, other).get_opcodes():
+    for tag, i1, i2, j1, j2 in Matcher(one, other).get_opcodes():
         if tag == "equal":
             rows += [(" ", line, line) for line in one[i1:i2]]
             continue
