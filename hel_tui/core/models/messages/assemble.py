@@ -40,7 +40,7 @@ class MessageAssembler:
         self._provider = provider
         self._calls = CallPieces()
         self._blocks: list[Json] = []
-        self._open: dict[Any, Json] = {}
+        self._open: dict[int | None, Json] = {}
         """Blocks by the index the server gave them last."""
         self._text: list[str] = []
         self._reasoning: list[str] = []
@@ -80,9 +80,9 @@ class MessageAssembler:
             case "message_start":
                 self._read_usage((_dict(chunk.get("message"))).get("usage"))
             case "content_block_start":
-                self._start(chunk.get("index"), _dict(chunk.get("content_block")), parts)
+                self._start(_index(chunk), _dict(chunk.get("content_block")), parts)
             case "content_block_delta":
-                self._delta(chunk.get("index"), _dict(chunk.get("delta")), parts)
+                self._delta(_index(chunk), _dict(chunk.get("delta")), parts)
             case "message_delta":
                 self._ending(_dict(chunk.get("delta")))
                 self._read_usage(chunk.get("usage"))
@@ -95,7 +95,7 @@ class MessageAssembler:
                 self._read_usage(chunk.get("usage"))
         return parts
 
-    def _start(self, index: Any, block: Json, parts: list[Part]) -> None:
+    def _start(self, index: int | None, block: Json, parts: list[Part]) -> None:
         kind = block.get("type")
         if kind not in _STARTS:
             return
@@ -120,7 +120,7 @@ class MessageAssembler:
         if kind in ("text", "thinking"):
             self._say(kept, _string(block.get(kind)), parts)
 
-    def _delta(self, index: Any, delta: Json, parts: list[Part]) -> None:
+    def _delta(self, index: int | None, delta: Json, parts: list[Part]) -> None:
         block = self._open.get(index)
         kind = delta.get("type")
         if kind in ("text_delta", "thinking_delta"):
@@ -223,6 +223,12 @@ def usage_of(usage: Json) -> Usage | None:
         return None
     thought = counts(usage.get("output_tokens_details"), "thinking_tokens")
     return Usage(given, made, cached, written, min(thought, made))
+
+
+def _index(chunk: Json) -> int | None:
+    """The index of a block; what is no number is one and the same place."""
+    index = chunk.get("index")
+    return index if isinstance(index, int) else None
 
 
 def _dict(value: Any) -> Json:

@@ -36,7 +36,7 @@ class ResponseAssembler:
         self._model = model
         self._calls = CallPieces()
         self._items: list[Json] = []
-        self._places: dict[Any, Json] = {}
+        self._places: dict[int | None, Json] = {}
         """Items by the place in the output the server gave them."""
         self._text: list[str] = []
         self._reasoning: list[str] = []
@@ -79,6 +79,7 @@ class ResponseAssembler:
         parts: list[Part] = []
         kind = chunk.get("type")
         place = chunk.get("output_index")
+        place = place if isinstance(place, int) else None
         if kind in _TEXT:
             self._refused = self._refused or kind == "response.refusal.delta"
             self._say(place, _string(chunk.get("delta")), parts)
@@ -96,7 +97,7 @@ class ResponseAssembler:
 
     # ------------------------------------------------------------------- pieces
 
-    def _at(self, place: Any, kind: str) -> Json:
+    def _at(self, place: int | None, kind: str) -> Json:
         """The item at this place of the output; a new one where its beginning is missing."""
         found = self._places.get(place)
         if found is None or found["type"] != kind:
@@ -105,13 +106,13 @@ class ResponseAssembler:
             self._places[place] = found
         return found
 
-    def _say(self, place: Any, piece: str, parts: list[Part]) -> None:
+    def _say(self, place: int | None, piece: str, parts: list[Part]) -> None:
         if piece:
             self._at(place, "message")["pieces"].append(piece)
             self._text.append(piece)
             parts.append(TextPart(piece))
 
-    def _think(self, place: Any, chunk: Json, parts: list[Part]) -> None:
+    def _think(self, place: int | None, chunk: Json, parts: list[Part]) -> None:
         """A piece of reasoning, or of its summary, whose parts are paragraphs."""
         item, piece = self._at(place, "reasoning"), _string(chunk.get("delta"))
         part = chunk.get("summary_index", chunk.get("content_index"))
@@ -123,7 +124,7 @@ class ResponseAssembler:
             self._reasoning.append(piece)
             parts.append(ReasoningPart(piece))
 
-    def _item(self, place: Any, item: Json, parts: list[Part]) -> None:
+    def _item(self, place: int | None, item: Json, parts: list[Part]) -> None:
         """An item begins; another one at a place that is taken is another item."""
         kind = item.get("type")
         if kind not in ("message", "reasoning", "function_call"):
@@ -147,12 +148,12 @@ class ResponseAssembler:
         if (name := self._calls.take(fragment)) is not None:
             parts.append(CallPart(name))
 
-    def _arguments(self, place: Any, piece: Any) -> None:
+    def _arguments(self, place: int | None, piece: Any) -> None:
         kept = self._at(place, "function_call")
         kept["given"] = kept.get("given", False) or bool(piece)
         self._calls.take({"index": kept["number"], "function": {"arguments": piece}})
 
-    def _done(self, place: Any, item: Json, parts: list[Part]) -> None:
+    def _done(self, place: int | None, item: Json, parts: list[Part]) -> None:
         """An item is whole: what no delta brought is taken from it."""
         kind = item.get("type")
         if kind not in ("message", "reasoning", "function_call"):
