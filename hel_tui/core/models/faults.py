@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import Any, Literal
 
+from hel_tui.core.models.overflow import is_overflow, limit_in
 from hel_tui.core.models.types import FaultKind, ModelFault
 from hel_tui.foreign import plain_line
 
@@ -22,13 +23,6 @@ MAX_WORDS = 20_000
 MAX_SAID = 2_000
 """Characters of a refusal that are looked at for images: some servers send the whole request back."""
 
-_CONTEXT = re.compile(
-    r"context[_ -](?:length|window|size|limit)|maximum context|max_model_len|n_ctx|prompt is too long"
-    r"|too many (?:input )?tokens|input is too long|input length|reduce the length of"
-    r"|exceeds? the (?:model'?s )?(?:maximum|max) (?:number of )?(?:input )?tokens"
-    r"|token count .{0,40}exceeds|exceed_context",
-    re.I,
-)
 _SCHEMA = re.compile(
     r"invalid (?:json )?schema|schema for function|function_declarations|tools?\[\d+\]|tools\.\d+"
     r"|functions[.\[]\d|input_schema|function\.parameters|invalid 'tools|tool schema|json ?schema"
@@ -50,6 +44,8 @@ _BAD_IMAGE = re.compile(
     re.I,
 )
 _NO_RETRY = ("insufficient_quota", "billing", "insufficient balance")
+_BAD_KEY = re.compile(r"API key not valid|API_KEY_INVALID|API key expired", re.I)
+"""Gemini refuses a key with 400."""
 _RETRIED = frozenset({408, 409, 425, 429})
 
 
@@ -71,7 +67,8 @@ def refused(
     said, code = said_in(body)
     kind = _kind(status, said, code)
     no_money = status == 402 or any(word in f"{code} {said}".lower() for word in _NO_RETRY)
-    passing = kind in ("rate", "server") and not no_money
+    hopeless = headers.get("x-should-retry") == "false"  # OpenAI and Anthropic know best
+    passing = kind in ("rate", "server") and not no_money and not hopeless
     head = f"{who} answered {status}"
     tail = {
         "auth": hint,
@@ -81,11 +78,32 @@ def refused(
     if 300 <= status < 400:
         tail = f"It redirects to {headers.get('location', '?')}; give that address as --base-url."
     return Failure(
-        ModelFault(kind, sentence(head, said, tail, key), status, said=words_in(body, key)),
+        ModelFault(
+            kind,
+            sentence(head, said, tail, key),
+            status,
+            said=words_in(body, key),
+            limit=limit_in(said) if kind == "context" else 0,
+        ),
         passing,
-        retry_after(headers.get("retry-after"), now),
+        _wait(headers, body, now),
         said,
     )
+
+
+_KINDS: dict[str, FaultKind] = {
+    "rate_limit_error": "rate",
+    "rate_limit_exceeded": "rate",
+    "overloaded_error": "server",
+    "api_error": "server",
+    "timeout_error": "server",
+    "server_error": "server",
+    "authentication_error": "auth",
+    "permission_error": "auth",
+    "invalid_request_error": "request",
+    "invalid_prompt": "request",
+}
+"""Codes of errors inside streams: Anthropic's types ("Errors"), OpenAI's codes (`ResponseError`)."""
 
 
 def in_stream(error: Any, *, who: str, key: str) -> Failure:
@@ -93,8 +111,13 @@ def in_stream(error: Any, *, who: str, key: str) -> Failure:
     said, code = _said(error)
     number = re.match(r"([45]\d\d)\b", code)
     status = int(number[1]) if number else 0
-    kind = _kind(status, said, code) if status else "context" if _is_context(said, code) else "stream"
-    if "overloaded" in f"{code} {said}".lower() and kind == "stream":
+    known = next((_KINDS[word] for word in code.split() if word in _KINDS), None)
+    kind: FaultKind = known or "stream"
+    if status:
+        kind = _kind(status, said, code)
+    elif is_overflow(0, said, code):
+        kind = "context"
+    elif "overloaded" in f"{code} {said}".lower():
         kind = "server"
     return Failure(
         ModelFault(
@@ -102,20 +125,19 @@ def in_stream(error: Any, *, who: str, key: str) -> Failure:
             sentence(f"{who} reported an error", said, "", key),
             status,
             said=words_in(json.dumps(error).encode(), key),
+            limit=limit_in(said) if kind == "context" else 0,
         ),
         kind in ("rate", "server", "stream"),
     )
 
 
 def _kind(status: int, said: str, code: str) -> FaultKind:
-    if status in (401, 403):
+    if status in (401, 403) or (status == 400 and _BAD_KEY.search(said[:MAX_SAID])):
         return "auth"
+    if is_overflow(status, said, code):
+        return "context"
     if status in (402, 429):
         return "rate"
-    if (status in (400, 413, 422) or status >= 500) and _is_context(said, code):
-        return "context"
-    if status == 413:
-        return "context"
     if status >= 500 and _GRAMMAR.search(said):
         return "schema"
     if status in (404, 405):
@@ -125,10 +147,6 @@ def _kind(status: int, said: str, code: str) -> FaultKind:
     if _SCHEMA.search(said):
         return "schema"
     return "request"
-
-
-def _is_context(said: str, code: str) -> bool:
-    return bool(_CONTEXT.search(code) or _CONTEXT.search(said))
 
 
 # --------------------------------------------------------------------- wording
@@ -171,7 +189,8 @@ def _said(value: Any) -> tuple[str, str]:
     if isinstance(metadata, dict) and isinstance(raw := metadata.get("raw"), str):
         # OpenRouter: the words of the provider it asked
         message = f"{message}: {said_in(raw.encode('utf-8', 'replace'))[0]}"
-    return message, " ".join(str(word) for word in (value.get("code"), value.get("type")) if word)
+    words = (value.get("code"), value.get("type"), value.get("status"))
+    return message, " ".join(str(word) for word in words if word)
 
 
 def sentence(head: str, said: str, tail: str, key: str) -> str:
@@ -229,6 +248,20 @@ def retry_after(value: str | None, now: float) -> float | None:
         return max(0.0, parsedate_to_datetime(value).timestamp() - now)
     except (ValueError, OverflowError):
         return None
+
+
+_DELAY = re.compile(rb'"retryDelay"\s*:\s*"(\d+(?:\.\d+)?)s"')
+
+
+def _wait(headers: Mapping[str, str], body: bytes, now: float) -> float | None:
+    """Seconds to wait: Retry-After, the finer header of OpenAI, or the `RetryInfo` in Gemini's errors."""
+    wait = retry_after(headers.get("retry-after"), now)
+    fine = headers.get("retry-after-ms", "")
+    if fine.isdigit():
+        return int(fine[:12]) / 1000
+    if wait is None and (found := _DELAY.search(body)):
+        return float(found[1])
+    return wait
 
 
 def refused_images(failure: Failure) -> Literal["", "model", "images"]:

@@ -134,3 +134,115 @@ def test_retry_after_is_seconds_or_a_date(value: str | None, seconds: float | No
 def test_a_wait_without_end_is_longer_than_any_other(value: str) -> None:
     wait = retry_after(value, NOW)
     assert wait is not None and wait > 1e9
+
+
+@pytest.mark.parametrize(
+    ("status", "message", "limit"),
+    [
+        (
+            400,
+            "This model's maximum context length is 8192 tokens. However, you requested 9001 tokens",
+            8_192,
+        ),
+        (400, "Your input exceeds the context window of this model. Please adjust your input", 0),
+        (400, "prompt is too long: 210000 tokens > 200000 maximum", 200_000),
+        (
+            400,
+            "input length and `max_tokens` exceed context limit: 188240 + 21333 > 200000, decrease input length",
+            200_000,
+        ),
+        (
+            400,
+            "The input token count (1196265) exceeds the maximum number of tokens allowed (1048576).",
+            1_048_576,
+        ),
+        (400, "The input token count exceeds the maximum number of tokens allowed 1048576.", 1_048_576),
+        (
+            400,
+            "request (9001 tokens) exceeds the available context size (8192 tokens), try increasing it",
+            8_192,
+        ),
+        (400, "Input length 9000 is longer than max_model_len 8192", 8_192),
+        (
+            400,
+            "You passed 9001 input tokens. However, the model's context length is only 8192 tokens",
+            8_192,
+        ),
+        (400, "This model's maximum prompt length is 131072 but the request contains 537812 tokens", 131_072),
+        (400, "Input length (265330) exceeds model's maximum context length (262144).", 262_144),
+        (400, "Invalid request: Your request exceeded model token limit: 262144", 262_144),
+        (400, "prompt token count of 140000 exceeds the limit of 128000", 128_000),
+        (400, "Prompt contains 40000 tokens, too large for model with 32768 maximum context length", 32_768),
+        (400, "`inputs` tokens + `max_new_tokens` must be <= 4097. Given: 5000", 4_097),
+        (400, "prompt too long; exceeded max context length by 12 tokens", 0),
+        (
+            429,
+            "Request too large for gpt-4o in organization org-1 on tokens per min (TPM): Limit 30000, Requested 4",
+            30_000,
+        ),
+    ],
+)
+def test_a_conversation_that_is_too_long_is_told_with_the_limit_it_names(
+    status: int, message: str, limit: int
+) -> None:
+    found = failure(status, {"error": {"message": message}})
+    assert (found.fault.kind, found.fault.limit, found.passing) == ("context", limit, False)
+    among = in_stream({"error": {"message": message, "code": status}}, who="acme", key=KEY)
+    assert (among.fault.kind, among.fault.limit) == ("context", limit)
+
+
+@pytest.mark.parametrize(
+    ("status", "message"),
+    [
+        (400, "max_tokens: 200000 > 32000, which is the maximum allowed number of output tokens for m"),
+        (400, "Bad value for temperature: 3 > 2"),
+        (
+            429,
+            "Rate limit reached for gpt-4o on tokens per min (TPM): Limit 30000, Used 29000. Try again in 2s",
+        ),
+        (404, "model context-length-8k not found"),
+    ],
+)
+def test_other_numbers_of_tokens_are_no_overflow(status: int, message: str) -> None:
+    assert failure(status, {"error": {"message": message}}).fault.kind != "context"
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        ({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}, "server"),
+        ({"type": "error", "error": {"type": "rate_limit_error", "message": "x"}}, "rate"),
+        ({"code": "server_error", "message": "The model failed"}, "server"),
+        ({"code": "rate_limit_exceeded", "message": "x"}, "rate"),
+        ({"code": "context_length_exceeded", "message": "x"}, "context"),
+        ({"error": {"code": 503, "message": "The model is overloaded.", "status": "UNAVAILABLE"}}, "server"),
+        ({"error": {"code": 400, "message": "API key not valid.", "status": "INVALID_ARGUMENT"}}, "auth"),
+    ],
+)
+def test_every_apis_errors_inside_streams_have_a_kind(error: object, kind: str) -> None:
+    assert in_stream(error, who="acme", key=KEY).fault.kind == kind
+
+
+def test_a_key_that_gemini_refuses_with_400_is_a_matter_of_the_key() -> None:
+    error = {
+        "code": 400,
+        "message": "API key not valid. Please pass a valid API key.",
+        "status": "INVALID_ARGUMENT",
+    }
+    found = failure(400, {"error": error})
+    assert found.fault.kind == "auth"
+    assert not found.passing
+
+
+def test_the_wait_may_stand_in_the_body_or_in_thousandths() -> None:
+    retry = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "31s"}
+    error = {"code": 429, "message": "Quota exceeded", "status": "RESOURCE_EXHAUSTED", "details": [retry]}
+    assert failure(429, {"error": error}).wait == 31.0
+    headers = {"retry-after": "3", "retry-after-ms": "2500"}
+    body = json.dumps({"error": {"message": "x"}}).encode()
+    assert refused(429, headers, body, who="acme", key=KEY, hint="", now=NOW).wait == 2.5
+
+
+def test_a_server_that_says_that_trying_again_is_vain_is_believed() -> None:
+    body = json.dumps({"error": {"message": "x"}}).encode()
+    assert not refused(500, {"x-should-retry": "false"}, body, who="acme", key=KEY, hint="", now=NOW).passing
