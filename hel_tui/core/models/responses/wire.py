@@ -101,7 +101,10 @@ def _answer(
             items.append(_call(call, fit))
     if text.strip():
         items.append(_said(text, None))
-    return items + [_call(call, fit) for call in calls.values()]
+    items += [_call(call, fit) for call in calls.values()]
+    while items and items[-1]["type"] == "reasoning":
+        items.pop()  # "Item of type 'reasoning' was provided without its required following item"
+    return items
 
 
 def _kept(message: AssistantMessage, info: ModelInfo, dialect: Dialect) -> list[Json]:
