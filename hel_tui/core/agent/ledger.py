@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol
 
 from hel_tui.core.agent.arguments import parse_arguments, shown
 from hel_tui.core.agent.gates import Checked, Record
@@ -65,14 +65,42 @@ class Card:
         return self.detail.call_id
 
 
+class CardKeeper(Protocol):
+    """Whoever writes down what is known of calls; told before a screen is, and before a call runs."""
+
+    def call(self, detail: CallDetail, call: ToolCall, tool: Tool | None, text: str) -> None:
+        """All about a call now; `text` is its result as the model gets it, empty before there is one."""
+
+
+class Unkept:
+    """Nobody writes calls down."""
+
+    def call(self, detail: CallDetail, call: ToolCall, tool: Tool | None, text: str) -> None: ...
+
+
+class Earlier(Protocol):
+    """The calls of a session from before it was opened again."""
+
+    def __contains__(self, call_id: object) -> bool: ...
+
+    def detail(self, call_id: str) -> CallDetail | None:
+        """Everything about one of them; safe from any thread."""
+
+
 class Ledger:
     """Cards of one session."""
 
     def __init__(
-        self, emit: Callable[[Event], None], record: Record, mask: Callable[[str], str] = str
+        self,
+        emit: Callable[[Event], None],
+        record: Record,
+        mask: Callable[[str], str] = str,
+        keeper: CardKeeper | None = None,
     ) -> None:
         """`mask` takes secrets out of what is told while a call runs."""
         self._emit = emit
+        self._keeper: CardKeeper = keeper or Unkept()
+        self._earlier: Earlier | None = None
         self._mask = mask
         self._record = record
         self._details: dict[str, CallDetail] = {}
@@ -85,6 +113,7 @@ class Ledger:
 
     def clear(self) -> None:
         """A new session begins: nobody asks for the cards of the last one any more."""
+        self._earlier = None
         self._details.clear()
         self._by_hand.clear()
         self._sizes.clear()
@@ -92,7 +121,14 @@ class Ledger:
 
     def detail(self, call_id: str) -> CallDetail | None:
         """Everything about a call; safe from any thread."""
-        return self._details.get(call_id)
+        found, earlier = self._details.get(call_id), self._earlier
+        if found is None and earlier is not None:
+            return earlier.detail(call_id)
+        return found
+
+    def go_on(self, earlier: Earlier) -> None:
+        """A kept session is open: these are its calls so far."""
+        self._earlier = earlier
 
     def by_hand(self, server: str) -> tuple[CallDetail, ...]:
         """The calls of this server's tools that the person made and that ran to an end, oldest first."""
@@ -138,6 +174,7 @@ class Ledger:
             shared=not by_hand,
         )
         self._details[call_id] = detail
+        self._keeper.call(detail, call, tool, "")
         summary = " ".join(summary.split())[:MAX_SUMMARY]
         limit = tool.limit if tool is not None else 0.0
         self._emit(CallStarted(turn, call_id, server, raw, summary, by_hand=by_hand, limit=limit))
@@ -147,11 +184,16 @@ class Ledger:
         """The call waits for the person, or runs."""
         card.state = state
         runs = state == "running"
+        detail = replace(card.detail, state=state)
+        if runs and card.checked is not None:  # the person may have changed them
+            detail = replace(detail, arguments=shown(card.checked.arguments))
         if runs:
             card.began = time.monotonic()
             if card.by_hand:
                 self._by_hand.add(card.id)
-        self._keep(card, replace(card.detail, state=state))
+            if detail.arguments != card.detail.arguments:
+                self._keeper.call(detail, card.call, card.tool, "")
+        self._keep(card, detail)
         self._emit(CallChanged(card.id, state, at=time.time() if runs else 0.0))
 
     def diff(self, card: Card, diff: str) -> None:
@@ -188,6 +230,7 @@ class Ledger:
         if card.checked is not None:
             detail = replace(detail, arguments=shown(card.checked.arguments))
         self._keep(card, detail)
+        self._keeper.call(card.detail, card.call, card.tool, outcome.text)
         self._let_go(card.id, len(text) + len(outcome.raw))
         self._record.write(
             "result",
@@ -205,12 +248,15 @@ class Ledger:
 
     def _fresh(self, call_id: str) -> str:
         """`call_id`, with a number behind it if the session has it: some providers begin anew each time."""
-        if call_id not in self._details:
+        if not self._has(call_id):
             return call_id
         number = 2
-        while (name := f"{call_id}~{number}") in self._details:
+        while self._has(name := f"{call_id}~{number}"):
             number += 1
         return name
+
+    def _has(self, call_id: str) -> bool:
+        return call_id in self._details or (self._earlier is not None and call_id in self._earlier)
 
     def _let_go(self, newest: str, size: int) -> None:
         """Count a result in, and drop the oldest while there are too many characters of them."""

@@ -10,6 +10,14 @@ from typing import Literal
 from hel_tui.core.protocol.authoring import CheckKind
 from hel_tui.core.protocol.inside import FrameQuery, LogQuery, Switch
 from hel_tui.core.protocol.questions import Answer
+from hel_tui.core.protocol.sessions import (
+    DeleteSession,
+    ExportSession,
+    ForkSession,
+    ListSessions,
+    RenameSession,
+    ResumeSession,
+)
 from hel_tui.core.protocol.words import AccessLevel, LogLevel
 from hel_tui.core.values import dataclass
 
@@ -411,5 +419,11 @@ Command = (
     | PingServer
     | CompleteArgument
     | NewSession
+    | DeleteSession
+    | ExportSession
+    | ForkSession
+    | ListSessions
+    | RenameSession
+    | ResumeSession
     | Shutdown
 )

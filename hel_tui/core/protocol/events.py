@@ -8,6 +8,12 @@ from __future__ import annotations
 from typing import Literal
 
 from hel_tui.core.protocol.questions import Question
+from hel_tui.core.protocol.sessions import (
+    SavingChanged,
+    SessionRestored,
+    SessionsListed,
+    SessionTitled,
+)
 from hel_tui.core.protocol.turns import (
     CallChanged,
     CallProgress,
@@ -356,6 +362,10 @@ Event = (
     | QuestionClosed
     | Notice
     | Cleared
+    | SavingChanged
+    | SessionRestored
+    | SessionTitled
+    | SessionsListed
     | CoreFailed
     | Closing
     | Stopped

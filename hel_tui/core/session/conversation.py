@@ -11,7 +11,6 @@ import json
 import sys
 import time
 import traceback
-import uuid
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass
@@ -35,8 +34,12 @@ from hel_tui.core.session.leftovers import offer_leftovers
 from hel_tui.core.session.offerings import Message
 from hel_tui.core.session.parts import Emit, assemble
 from hel_tui.core.session.reads import Reads
+from hel_tui.core.session.saving import Saving
 from hel_tui.core.session.server_commands import ServerCommands
 from hel_tui.core.store.memory import remember
+from hel_tui.core.store.places import find_places
+from hel_tui.core.store.redact import Redactor, secrets_in
+from hel_tui.core.store.sessions.folders import new_id
 from hel_tui.core.vocabulary import UserMessage
 
 NO_MODEL = "There is no model to answer."
@@ -65,8 +68,11 @@ class Session(Reads):
 
     def __init__(self, options: Options, emit: Emit) -> None:
         self._options = options
-        self._emit = emit
-        self._id = _new_id()
+        self._id = new_id()
+        places = find_places(options.environ)
+        redactor = Redactor(secrets_in(options.environ))
+        self._saving = Saving(places.session_dir(self._id), options.project, redactor, emit)
+        self._emit = emit = self._saving.emit
         self._inbox: asyncio.Queue[p.Command] = asyncio.Queue()
         self._work: deque[_Work] = deque()
         self._busy: asyncio.Task[Ending] | None = None
@@ -75,7 +81,16 @@ class Session(Reads):
         self._has_model = asyncio.Event()
         """The first choice of a model is over."""
         self._instructions = ""
-        self._parts = assemble(options, self._id, emit, self._from_host, self._prompt, self._spawn)
+        self._parts = assemble(
+            options,
+            self._id,
+            self._from_host,
+            self._prompt,
+            self._spawn,
+            places=places,
+            redactor=redactor,
+            saving=self._saving,
+        )
         self._untold: list[UserMessage] = []
         """What the model is to know once no turn runs."""
         self._by_hand = ByHand(
@@ -133,6 +148,7 @@ class Session(Reads):
         with contextlib.suppress(Exception):
             await self._parts.model.aclose()
         self._parts.record.close()
+        self._saving.close()
 
     def post(self, command: p.Command) -> None:
         """Take a command."""
@@ -232,7 +248,7 @@ class Session(Reads):
         await self._by_hand.clear()
         self._untold.clear()
         self._parts.record.write("note", text="ended by a new session")
-        self._id = _new_id()
+        self._id = new_id()
         self._parts.turn_over(self._parts.places.session_dir(self._id))
         self._emit(p.Cleared(self._id))
         self._show_queue()
@@ -373,11 +389,6 @@ class Session(Reads):
 
     def _warn(self, sentence: str) -> None:
         self._emit(p.Notice("warning", sentence))
-
-
-def _new_id() -> str:
-    """Sorts by time, unique by chance."""
-    return time.strftime("%Y%m%d-%H%M%S-") + uuid.uuid4().hex[:8]
 
 
 def _nothing() -> None:

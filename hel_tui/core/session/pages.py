@@ -5,15 +5,13 @@ Not here: how a record is written (store).
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from hel_tui.core.store.atomic import PRIVATE_FILE
-from hel_tui.core.store.places import PROJECT_MARK, make_private
+from hel_tui.core.store.places import make_private
 from hel_tui.core.store.record import Record, RecordKind
+from hel_tui.core.store.sessions.folders import mark
 
 FILE = "record.jsonl"
 
@@ -33,16 +31,9 @@ class Pages:
             make_private(self._folder)
         except OSError:
             return None
-        self._mark(self._folder / PROJECT_MARK)
+        if self._project is not None:
+            mark(self._folder, self._project)
         return self._folder
-
-    def _mark(self, path: Path) -> None:
-        """Say whose session it is, for those who look for it later. Without it they do not find it."""
-        if self._project is None or path.exists():
-            return
-        with suppress(OSError):
-            path.touch(PRIVATE_FILE)
-            path.write_text(os.path.realpath(self._project) + "\n", "utf-8", "surrogateescape")
 
     def write(self, kind: RecordKind, **facts: Any) -> None:
         """Append to the open record."""

@@ -35,6 +35,7 @@ from hel_tui.core.session.pages import Pages
 from hel_tui.core.session.questions import recorded_questions
 from hel_tui.core.session.reruns import Reruns
 from hel_tui.core.session.sampling import sample_with
+from hel_tui.core.session.saving import Saving
 from hel_tui.core.session.schemas import Schemas
 from hel_tui.core.session.searches import Searches
 from hel_tui.core.session.servers import Servers
@@ -42,9 +43,9 @@ from hel_tui.core.session.settings import ProjectSettings
 from hel_tui.core.session.tools import Tools
 from hel_tui.core.store.files import SessionFiles
 from hel_tui.core.store.memory import recall
-from hel_tui.core.store.places import Places, find_places, project_key
+from hel_tui.core.store.places import Places, project_key
 from hel_tui.core.store.record import Record
-from hel_tui.core.store.redact import Redactor, secrets_in
+from hel_tui.core.store.redact import Redactor
 from hel_tui.core.store.settings import LoadedSettings
 from hel_tui.core.threads import Writes
 from hel_tui.core.tools.bash import Bash
@@ -97,16 +98,18 @@ class Parts:
 def assemble(
     options: Options,
     session_id: str,
-    emit: Emit,
     from_host: Emit,
     prompt: Prompt,
     spawn: Callable[[Coroutine[Any, Any, None]], None],
+    *,
+    places: Places,
+    redactor: Redactor,
+    saving: Saving,
 ) -> Parts:
-    """Build the parts of a session. Reads settings, starts nothing."""
-    places = find_places(options.environ)
+    """Build the parts of a session. Reads settings, starts nothing. All events go through `saving.emit`."""
+    emit = saving.emit
     settings = ProjectSettings(options.project, places, emit)
     loaded = settings.current
-    redactor = Redactor(secrets_in(options.environ))
     folder = places.session_dir(session_id)
     files = SessionFiles(folder / FILES)
     record = Pages(
@@ -154,7 +157,7 @@ def assemble(
         searcher=host.searcher if with_servers else None,
         is_large=lambda inventory: is_large(inventory, settings.current.settings.inventory_budget),
     )
-    ledger = Ledger(emit, record, redactor)
+    ledger = Ledger(emit, record, redactor, saving)
     writes = Writes()
     tools = Tools(host=host, pins=policy.pins, writes=writes, emit=emit, spawn=spawn)
     offer = Offer(registry, emit, record)
@@ -191,6 +194,7 @@ def assemble(
         prompt=prompt,
         news=lambda before, after: inventory_news(before, after, settings.current.settings.inventory_budget),
         max_steps=options.max_steps or loaded.settings.max_steps,
+        keeper=saving,
     )
 
     checking = Checking(
@@ -211,6 +215,7 @@ def assemble(
     offerings = Offerings(host, lambda: files, emit, redactor.known)
 
     def turn_over(folder: Path) -> None:
+        saving.turn_over(folder)
         record.turn_over(folder)
         files.turn_over(folder / FILES)
         workspace.turn_over(files.folder)

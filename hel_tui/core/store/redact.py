@@ -74,8 +74,11 @@ class Redactor:
         self._values: tuple[str, ...] = ()
         self._telling: tuple[str, ...] = ()
         """Those that are no plain words."""
+        self._firsts: dict[str, tuple[str, ...]] = {}
+        """The values by their first character."""
         self.margin = LEAST_MARGIN
         """Characters behind a cut that are to be looked at for what is known."""
+        self._longest = 0
         self._adding = threading.Lock()
         self.add(*values)
 
@@ -94,7 +97,12 @@ class Redactor:
             known |= set(self._values)
             self._values = tuple(sorted(value for value in known if len(value) >= MIN_SECRET))
             self._telling = tuple(value for value in self._values if not _is_word(value))
+            firsts = {value[0] for value in self._values}
+            self._firsts = {
+                first: tuple(value for value in self._values if value[0] == first) for first in firsts
+            }
             longest = max(map(len, self._values), default=0)
+            self._longest = longest
             self.margin = min(max(longest, LEAST_MARGIN), MARGIN)
 
     def known(self, text: str) -> str:
@@ -103,6 +111,26 @@ class Redactor:
         A value that is a plain word, such as `postgres`, stays too: it would be cut out of every sentence.
         """
         return _without(text, self._telling)
+
+    def open_end(self, text: str) -> int:
+        """Return where at the end of `text` a known value may begin that goes on behind it; its length for
+        nowhere. No whole value lies across that place.
+        """
+        at = self._begun(text)
+        for value in self._values if at < len(text) else ():
+            for start, stop in _places(text, value):
+                if start < at < stop:
+                    return self.open_end(text[:start])
+        return at
+
+    def _begun(self, text: str) -> int:
+        """Where a value begins that the end of `text` cuts off, at the earliest; else its length."""
+        for at in range(max(0, len(text) - self._longest + 1), len(text)):
+            rest = text[at:]
+            for value in self._firsts.get(text[at], ()):
+                if len(value) > len(rest) and value.startswith(rest):
+                    return at
+        return len(text)
 
     def __call__(self, text: str) -> str:
         """Return `text` without known values and without what looks like a credential."""

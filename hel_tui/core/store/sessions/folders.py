@@ -1,0 +1,124 @@
+"""Finds sessions, and takes them away. A folder holds one when its file of lines is there.
+
+Not here: what is in them (reading), search (index).
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from hel_tui.core.store.atomic import PRIVATE_FILE, why
+from hel_tui.core.store.places import PROJECT_MARK, Places, make_private
+from hel_tui.core.store.sessions.journal import FILE
+from hel_tui.core.store.sessions.locking import Lock
+
+LAST = "last"
+"""Stands for the session of the project that was written last."""
+_GONE = ".deleted-"
+
+
+def new_id() -> str:
+    """Sorts by time, unique by chance."""
+    return time.strftime("%Y%m%d-%H%M%S-") + uuid.uuid4().hex[:8]
+
+
+def mark(folder: Path, project: Path) -> None:
+    """Say whose session it is, for those who look for it without reading it. They need it."""
+    path = folder / PROJECT_MARK
+    with suppress(OSError):
+        make_private(folder)
+        if not path.exists():
+            path.touch(PRIVATE_FILE)
+            path.write_text(os.path.realpath(project) + "\n", "utf-8", "surrogateescape")
+
+
+def session_folders(places: Places) -> Iterator[Path]:
+    """The folders of all sessions, in no order."""
+    try:
+        with os.scandir(places.sessions) as entries:
+            names = [entry.name for entry in entries if not entry.name.startswith(".")]
+    except OSError:
+        return
+    for name in names:
+        folder = places.sessions / name
+        if (folder / FILE).is_file():
+            yield folder
+
+
+def project_of(folder: Path) -> str:
+    """The project a session belongs to; empty when that is not known."""
+    try:
+        return (folder / PROJECT_MARK).read_text("utf-8", "surrogateescape").rstrip("\n")
+    except OSError:
+        return ""
+
+
+def sessions_of(places: Places, project: Path | None) -> list[Path]:
+    """The sessions of a project (None: of all), the one written last first."""
+    real = os.path.realpath(project) if project is not None else None
+    found = [folder for folder in session_folders(places) if real is None or project_of(folder) == real]
+    return sorted(found, key=_written, reverse=True)
+
+
+def _written(folder: Path) -> tuple[float, str]:
+    try:
+        return (folder / FILE).stat().st_mtime, folder.name
+    except OSError:
+        return 0.0, folder.name
+
+
+def find_session(places: Places, project: Path | None, wanted: str) -> Path | str:
+    """The folder of the session `wanted` (an id, the beginning of one, or `LAST`) of this project (None: of
+    any); a sentence when there is none, or several.
+    """
+    if wanted == LAST:
+        newest = sessions_of(places, project)
+        return newest[0] if newest else f"There is no session of {project} yet."
+    if wanted and (places.sessions / wanted / FILE).is_file() and "/" not in wanted:
+        fitting = [places.sessions / wanted]
+    else:
+        fitting = sorted(one for one in session_folders(places) if wanted and one.name.startswith(wanted))
+    if not fitting:
+        return f"There is no session {wanted[:100]}."
+    if len(fitting) > 1:
+        return f"{wanted[:100]} is the beginning of {len(fitting)} sessions: {_some(fitting)}."
+    folder = fitting[0]
+    owner = project_of(folder)
+    if project is not None and owner and owner != os.path.realpath(project):
+        return f"{folder.name} is a session of {owner}: open it from there."
+    return folder
+
+
+def _some(folders: list[Path]) -> str:
+    names = [folder.name for folder in folders[:5]]
+    return ", ".join(names) + (" …" if len(folders) > 5 else "")
+
+
+def delete_session(folder: Path) -> str:
+    """Take a session away with all its files. A sentence when it could not be: it is open, or the system
+    does not let it.
+
+    It is moved away first: whoever looks never finds half of one.
+    """
+    lock = Lock(folder)
+    try:
+        lock.take()
+        away = folder.with_name(f"{_GONE}{folder.name}-{uuid.uuid4().hex[:6]}")
+        folder.rename(away)
+    except BlockingIOError:
+        return f"{folder.name} is open; close it first."
+    except OSError as error:
+        return f"{folder.name} was not deleted: {why(error)}."
+    finally:
+        lock.release()
+    try:
+        shutil.rmtree(away)
+    except OSError as error:
+        return f"{folder.name} was moved to {away.name}, but not all of it could be deleted: {why(error)}."
+    return ""

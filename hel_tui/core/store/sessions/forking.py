@@ -1,0 +1,122 @@
+"""Forks: a copy of a session up to one of its turns, which goes on by itself and remembers where it is from.
+
+Not here: going on with it (session).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from hel_tui.core.store.lines import LineFile
+from hel_tui.core.store.places import PROJECT_MARK, make_private
+from hel_tui.core.store.sessions.folders import new_id, project_of
+from hel_tui.core.store.sessions.journal import FILE
+from hel_tui.core.store.sessions.reading import kind_of, lines_of, parsed, read_session
+from hel_tui.core.store.sessions.records import VERSION
+
+FILES = "files"
+"""Folder of a session's saved results."""
+_BLOCK = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Fork:
+    """A new session that was made from another."""
+
+    folder: Path
+    turn: int
+    """The last turn it has; 0 for none."""
+    damaged: int
+    """Lines of the copied part that could not be read and are missing."""
+
+
+def fork_session(folder: Path, turn: int | None = None) -> Fork | str:
+    """Copy the session in `folder` up to the end of `turn` (None: of the last one that ended) into a new one.
+
+    The new one appears whole or not at all. A sentence when there is no such turn. Raises OSError.
+    """
+    kept = read_session(folder)
+    numbers = [number for number, _ in kept.turns]
+    if turn is None:
+        turn = next((number for number in reversed(numbers) if number <= kept.ended), 0)
+    if turn and turn not in numbers:
+        last = f"its last is {numbers[-1]}" if numbers else "it has none"
+        return f"{folder.name} has no turn {turn}: {last}."
+    place = numbers.index(turn) + 1 if turn else 0
+    end = kept.turns[place][1] if place < len(kept.turns) else kept.size
+    name = new_id()
+    target, made = folder.with_name(name), folder.with_name(f".new-{name}")
+    make_private(made)
+    try:
+        (made / PROJECT_MARK).touch(0o600)
+        (made / PROJECT_MARK).write_text(project_of(folder) + "\n", "utf-8", "surrogateescape")
+        _copy_files(folder / FILES, made / FILES)
+        head = {
+            **kept.head,
+            "k": "session",
+            "t": round(time.time(), 3),
+            "v": VERSION,
+            "id": name,
+            "parent": {"id": folder.name, "turn": turn},
+        }
+        damaged = _copy_lines(folder, target, made, head, end)
+        made.rename(target)
+    except BaseException:
+        shutil.rmtree(made, ignore_errors=True)
+        raise
+    return Fork(target, turn, damaged)
+
+
+def _copy_files(source: Path, target: Path) -> None:
+    if not source.is_dir():
+        return
+    make_private(target)
+    for file in source.iterdir():
+        if not file.is_file() or file.is_symlink():
+            continue
+        try:
+            os.link(file, target / file.name)  # files of a session are never written again
+        except OSError:
+            shutil.copy2(file, target / file.name)
+
+
+def _copy_lines(folder: Path, target: Path, made: Path, head: dict[str, object], end: int) -> int:
+    """Copy the lines before byte `end`, files named as the fork's own. Returns how many are damaged."""
+    damaged = 0
+    into = LineFile(made / FILE)
+    names = {
+        (_in_json(f"{source}/"), _in_json(f"{target}/")) for source in (folder, os.path.realpath(folder))
+    }
+    block = [json.dumps(head, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"]
+    weight = 0
+    try:
+        with (folder / FILE).open("rb") as file:
+            for at, length, line in lines_of(file):
+                if at >= end:
+                    break
+                kind = kind_of(line)
+                if kind == "session":
+                    continue
+                if kind is None and parsed(line) is None:
+                    damaged += 1
+                    continue
+                for before, after in names:
+                    line = line.replace(before, after)  # noqa: PLW2901
+                block.append(line if line.endswith(b"\n") else line + b"\n")
+                weight += length
+                if weight > _BLOCK:
+                    into.append(b"".join(block))
+                    block, weight = [], 0
+        into.append(b"".join(block))
+    finally:
+        into.close()
+    return damaged
+
+
+def _in_json(text: str) -> bytes:
+    return json.dumps(text, ensure_ascii=False)[1:-1].encode("utf-8", "backslashreplace")

@@ -1,0 +1,198 @@
+"""Writes the file of a session as things happen: a line each, before the screen hears of it.
+
+Text that still arrives goes piece by piece into a second file, `live.jsonl`, which is emptied when the
+whole text is one line of the first: what was shown is kept, and long sessions stay small. When nothing can
+be written, lines wait in memory and are written later. Not here: what the lines say (records), the end of
+an earlier run (reading).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from hel_tui.core.store.atomic import why
+from hel_tui.core.store.lines import LineFile
+from hel_tui.core.store.redact import Redactor
+from hel_tui.core.store.sessions.locking import Lock
+from hel_tui.core.store.sessions.masking import masked
+from hel_tui.core.vocabulary import Json
+
+FILE = "session.jsonl"
+LIVE = "live.jsonl"
+MOST_WAITING = 64 << 20
+"""Bytes of lines that wait in memory while nothing can be written; beyond, the oldest are lost."""
+AGAIN_AFTER = 1.0
+"""Seconds after a failure before a write is tried again."""
+
+
+@dataclass(slots=True)
+class _Open:
+    """A text that still arrives."""
+
+    head: Json
+    number: int
+    pieces: list[str] = field(default_factory=list)
+
+
+class Journal:
+    """The files of the session that is open. Safe from any thread; failing to write fails nobody."""
+
+    def __init__(
+        self,
+        folder: Path,
+        redactor: Redactor,
+        lock: Lock,
+        on_trouble: Callable[[float, str], None] = lambda _since, _why: None,
+        *,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        """Nothing is touched before the first line. `on_trouble` hears (Unix time since when, why) when lines
+        cannot be written, and (0, "") when all are; `lock` is held from the first line on.
+        """
+        self.folder = folder
+        self._file = LineFile(folder / FILE)
+        self._live = LineFile(folder / LIVE)
+        self._redactor = redactor
+        self._lock = lock
+        self._on_trouble = on_trouble
+        self._now = now
+        self._guard = threading.RLock()
+        self._waiting: deque[bytes] = deque()
+        self._weight = 0
+        self._lost = 0
+        self._since = 0.0
+        self._next_try = 0.0
+        self._texts: dict[str, _Open] = {}
+        self._numbers = 0
+        self.lines = 0
+        """Lines that were written in this run."""
+
+    @property
+    def size(self) -> int:
+        """Bytes of the session's file."""
+        return self._file.size
+
+    @property
+    def is_behind(self) -> bool:
+        """There are lines that could not be written yet."""
+        return bool(self._since)
+
+    def write(self, record: Json) -> int:
+        """Write one record with the time; returns where in the file it begins, -1 while that cannot be."""
+        with self._guard:
+            line = self._line(record)
+            if self._since:
+                self._wait(line)
+                if time.monotonic() >= self._next_try:
+                    self.catch_up()
+                return -1
+            try:
+                self._put(line)
+            except OSError as error:
+                self._since = self._now()
+                self._wait(line)
+                self._fail(error)
+                return -1
+            return self._file.size - len(line)
+
+    def piece(self, item: str, head: Json, text: str) -> None:
+        """A piece of a text arrived; `head` are the fields of the record it becomes."""
+        with self._guard:
+            one = self._texts.get(item)
+            begins = b""
+            if one is None:
+                one = self._texts[item] = _Open({"k": "text", "item": item, **head}, self._numbers)
+                self._numbers += 1
+                begins = _json({"n": one.number, **one.head})
+            one.pieces.append(text)
+            if self._since:
+                return
+            try:
+                self._live.append(begins + _json([one.number, self._redactor(text)]))
+                self.lines += 1
+            except OSError as error:
+                self._since = self._now()
+                self._fail(error)
+
+    def text(self, item: str) -> str:
+        """The text of `item` so far."""
+        one = self._texts.get(item)
+        return "".join(one.pieces) if one is not None else ""
+
+    def end(self, item: str) -> None:
+        """No more of this text comes: it becomes one line."""
+        with self._guard:
+            one = self._texts.pop(item, None)
+            if one is None:
+                return
+            self.write({**one.head, "text": "".join(one.pieces)})
+            if not self._texts and not self._since:
+                with contextlib.suppress(OSError):
+                    self._live.empty()
+
+    def catch_up(self) -> bool:
+        """Write what waits; say whether nothing waits any more."""
+        with self._guard:
+            if not self._since:
+                return True
+            since, lost = self._since, self._lost
+            try:
+                while self._waiting:
+                    self._put(self._waiting[0])
+                    self._weight -= len(self._waiting.popleft())
+                self._put(self._line({"k": "gap", "from": round(since, 3), "lost": lost}))
+                for one in self._texts.values():
+                    begins = _json({"n": one.number, **one.head})
+                    self._live.append(begins + _json([one.number, self._redactor("".join(one.pieces))]))
+            except OSError as error:
+                self._fail(error, told=True)
+                return False
+            self._since, self._lost = 0.0, 0
+            self._on_trouble(0.0, f"{lost} lines were lost" if lost else "")
+            return True
+
+    def close(self) -> None:
+        """Write what waits, as far as that is possible, and let go of files and lock."""
+        with self._guard:
+            for item in tuple(self._texts):
+                self.end(item)
+            self.catch_up()
+            self._file.close()
+            self._live.close()
+            self._lock.release()
+
+    # ------------------------------------------------------------------- inside
+
+    def _line(self, record: Json) -> bytes:
+        kind = record["k"]
+        return _json({"k": kind, "t": round(self._now(), 3), **masked(record, self._redactor)})
+
+    def _put(self, line: bytes) -> None:
+        self._lock.take()
+        self._file.append(line)
+        self.lines += 1
+
+    def _wait(self, line: bytes) -> None:
+        self._waiting.append(line)
+        self._weight += len(line)
+        while self._weight > MOST_WAITING and len(self._waiting) > 1:
+            self._weight -= len(self._waiting.popleft())
+            self._lost += 1
+
+    def _fail(self, error: OSError, *, told: bool = False) -> None:
+        self._next_try = time.monotonic() + AGAIN_AFTER
+        if not told:
+            self._on_trouble(self._since, why(error))
+
+
+def _json(value: object) -> bytes:
+    """One line. A lone surrogate becomes its JSON escape, and is read back as what it was."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+    return text.encode("utf-8", "backslashreplace") + b"\n"

@@ -1,0 +1,89 @@
+"""Takes secrets out of records before a byte of them is written, and out of text that still arrives.
+
+Not here: what is a secret (redact).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from hel_tui.core.store.redact import Redactor
+from hel_tui.core.vocabulary import Json
+
+_TRIGGERS = (
+    *("sk-", "pk-", "rk-", "sk_", "pk_", "rk_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"),
+    *("glpat-", "xox", "xapp-", "AKIA", "ASIA", "AIza", "hf_", "npm_", "pypi-", "eyJ"),
+)
+"""How credentials begin that give themselves away by their shape (see redact)."""
+_LONGEST = 4096
+_BEGUN = sorted(
+    {word[:length] for word in _TRIGGERS for length in range(1, len(word))}, key=len, reverse=True
+)
+_TOKEN = re.compile(
+    rf"(?<![A-Za-z0-9])(?:(?:{'|'.join(_TRIGGERS)})[A-Za-z0-9_.-]{{0,{_LONGEST}}}|(?:{'|'.join(_BEGUN)}))\Z"
+)
+
+
+def masked(record: Json, redactor: Redactor) -> Json:
+    """The record without secrets. Arguments of calls stay JSON; what a provider gets back unchanged
+    (`extra`, such as signatures) loses known secrets only: it is no text, and looks like anything.
+    """
+    extra = record.get("extra")
+    calls = record.get("calls")
+    out: Json = redactor.data(
+        {name: value for name, value in record.items() if name not in ("extra", "calls")}
+    )
+    if calls is not None:
+        out["calls"] = [[*map(redactor, call[:-1]), _arguments(call[-1], redactor)] for call in calls]
+    if extra is not None:
+        out["extra"] = _known(extra, redactor)
+    return out
+
+
+def _arguments(text: str, redactor: Redactor) -> str:
+    hidden = redactor(text)
+    if hidden == text:
+        return text
+    try:
+        json.loads(hidden)
+    except (ValueError, RecursionError):
+        try:
+            return json.dumps(redactor.data(json.loads(text)), ensure_ascii=False)
+        except (ValueError, RecursionError):
+            return hidden
+    return hidden
+
+
+def _known(value: Any, redactor: Redactor) -> Any:
+    if isinstance(value, str):
+        return redactor.known(value)
+    if isinstance(value, dict):
+        return {key: _known(item, redactor) for key, item in value.items()}
+    return [_known(item, redactor) for item in value] if isinstance(value, list | tuple) else value
+
+
+class Veil:
+    """Text that arrives in pieces, passed on without known secrets even where pieces part them.
+
+    Only what may be the beginning of a secret is held back, until more has come.
+    """
+
+    def __init__(self, redactor: Redactor) -> None:
+        self._redactor = redactor
+        self._held = ""
+
+    def take(self, piece: str) -> str:
+        """Take the next piece; returns what can be shown now."""
+        text = self._held + piece
+        cut = self._redactor.open_end(text)
+        if (token := _TOKEN.search(text, max(0, len(text) - _LONGEST))) is not None:
+            cut = min(cut, token.start())
+        shown, self._held = text[:cut], text[cut:]
+        return self._redactor.known(shown)
+
+    def end(self) -> str:
+        """No more comes: returns what was held back."""
+        rest, self._held = self._held, ""
+        return self._redactor.known(rest)

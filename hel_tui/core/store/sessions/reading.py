@@ -1,0 +1,278 @@
+"""Reads the file of a session back: what the model had, and where in the file each turn begins.
+
+The file itself is read once, line by line; turns that are not shown are only looked at from outside, and
+read when somebody wants them. Damaged lines are left out and counted. Not here: mending the file (mending),
+what a conversation makes of it (session).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import BinaryIO
+
+from hel_tui.core import protocol as p
+from hel_tui.core.store.sessions import records
+from hel_tui.core.store.sessions.journal import FILE
+from hel_tui.core.vocabulary import Json, Message, ToolMessage, UserMessage
+
+MAX_LINE = 16 << 20
+"""Bytes of a line that is read; a longer one counts as damaged."""
+MAX_RESULT = 2_000_000
+"""Characters of a result that are read back from the file that holds it."""
+_BEGIN = b'{"k":"'
+_MODEL = frozenset({"message", "amend", "shorten", "compact", "clear"})
+"""Kinds that tell what the model has."""
+_WHOLE = _MODEL | {"session", "title", "tool", "model", "UsageChanged", "TurnStarted", "TurnEnded"}
+"""Kinds that are read at once. All others are events of turns, or not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class UsedTool:
+    """A tool of a server that the model called in the session, as it was then."""
+
+    name: str
+    server: str
+    raw: str
+    fingerprint: str
+
+
+@dataclass(slots=True)
+class Kept:
+    """What a session's file holds."""
+
+    folder: Path
+    head: Json = field(default_factory=dict)
+    title: str = ""
+    """As the person named it; empty when it was not named."""
+    first: str = ""
+    """The first message of the person."""
+    model: str = ""
+    """What answered last."""
+    messages: list[Message] = field(default_factory=list)
+    turns: list[tuple[int, int]] = field(default_factory=list)
+    """(number, byte at which it begins) of each turn, oldest first."""
+    calls: dict[str, int] = field(default_factory=dict)
+    """Where the last record of each call begins."""
+    tools: dict[str, UsedTool] = field(default_factory=dict)
+    usage: p.UsageChanged | None = None
+    ended: int = 0
+    """The last turn whose end is written."""
+    damaged: list[tuple[int, int]] = field(default_factory=list)
+    """(byte, length) of lines that cannot be read."""
+    items: int = 0
+    """How many texts there are, or more."""
+    size: int = 0
+    """Bytes that were read."""
+    updated: float = 0.0
+    """Unix time of the last record that has one."""
+
+    @property
+    def name(self) -> str:
+        """The title, or else the first message, one line."""
+        return self.title or " ".join(self.first.split())[:200]
+
+
+def read_session(folder: Path) -> Kept:
+    """Read the session in `folder`. Raises OSError."""
+    kept = Kept(folder)
+    with (folder / FILE).open("rb") as file:
+        for at, length, line in lines_of(file):
+            if not _take(kept, at, line):
+                kept.damaged.append((at, length))
+            kept.size = at + length
+    return kept
+
+
+def lines_of(file: BinaryIO) -> Iterator[tuple[int, int, bytes]]:
+    """(byte, length, line) of all lines from where `file` stands; of a too long one only the beginning."""
+    at = file.tell()
+    while line := file.readline(MAX_LINE + 1):
+        length = len(line)
+        while len(line) > MAX_LINE and not line.endswith(b"\n") and (more := file.readline(MAX_LINE)):
+            length += len(more)
+            if more.endswith(b"\n"):
+                break
+        yield at, length, line
+        at += length
+
+
+def _take(kept: Kept, at: int, line: bytes) -> bool:
+    """Put down what a line says; False when it is damaged."""
+    kind = kind_of(line)
+    if kind is None:
+        return _is_unknown(line)
+    if kind == "call":
+        if call_id := _value(line, b'"call_id":"'):
+            kept.calls[call_id] = at
+        return True
+    if kind == "text":
+        kept.items += 1
+    if kind not in _WHOLE:
+        return True
+    record = parsed(line)
+    if record is None:
+        return False
+    if isinstance(written := record.get("t"), int | float):
+        kept.updated = written
+    if kind in _MODEL:
+        return _replay(kept, record)
+    _note(kept, kind, record, at)
+    return True
+
+
+def _note(kept: Kept, kind: str, record: Json, at: int) -> None:
+    match kind:
+        case "session" if not kept.head:
+            kept.head = record
+        case "title" if isinstance(title := record.get("title"), str):
+            kept.title = title
+        case "model" if isinstance(label := record.get("label"), str):
+            kept.model = label
+        case "tool":
+            fields = [record.get(name) for name in ("name", "server", "raw", "fp")]
+            if all(isinstance(one, str) for one in fields):
+                kept.tools[str(fields[0])] = UsedTool(*map(str, fields))
+        case "TurnStarted" if isinstance(event := records.event_of(record), p.TurnStarted):
+            kept.turns.append((event.turn, at))
+            kept.first = kept.first or event.text
+        case "TurnEnded" if isinstance(event := records.event_of(record), p.TurnEnded):
+            kept.ended = event.turn
+        case "UsageChanged" if isinstance(event := records.event_of(record), p.UsageChanged):
+            kept.usage = event
+        case _:
+            pass
+
+
+def _replay(kept: Kept, record: Json) -> bool:
+    """Do to the messages what was done to them; say whether the record could be understood."""
+    messages = kept.messages
+    match record:
+        case {"k": "message"}:
+            message = records.message_of(record, kept.folder)
+            if message is None:
+                return False
+            messages.append(message)
+        case {"k": "amend", "text": str(text)}:
+            if messages and isinstance(last := messages[-1], UserMessage | ToolMessage):
+                messages[-1] = _with_text(last, f"{last.text}\n\n{text}")
+        case {"k": "shorten", "at": int(at), "text": str(text)}:
+            if 0 <= at < len(messages):
+                messages[at] = _with_text(messages[at], text)
+        case {"k": "compact", "kept": int(count), "summary": str(summary)}:
+            messages[: max(0, len(messages) - count)] = [UserMessage(summary)]
+        case {"k": "clear"}:
+            messages.clear()
+        case _:
+            return False
+    return True
+
+
+def _with_text(message: Message, text: str) -> Message:
+    return replace(message, text=text)
+
+
+# ---------------------------------------------------------------------- lines
+
+
+def kind_of(line: bytes) -> str | None:
+    """The kind of record a line is, told from outside; None when it is damaged, or none of hel's."""
+    if not line.startswith(_BEGIN) or not line.endswith((b"}\n", b"}")) or len(line) > MAX_LINE:
+        return None
+    end = line.find(b'"', len(_BEGIN), len(_BEGIN) + 40)
+    if end < 0 or b"\0" in line:
+        return None
+    try:
+        if not line.isascii():
+            line.decode()
+        return line[len(_BEGIN) : end].decode("ascii")
+    except UnicodeDecodeError:
+        return None
+
+
+def _is_unknown(line: bytes) -> bool:
+    """Whether a line that is not written as hel writes is whole all the same: a JSON object, or empty."""
+    return not line.strip() or (len(line) <= MAX_LINE and parsed(line) is not None)
+
+
+def parsed(line: bytes) -> Json | None:
+    """The JSON object a line is; None when it is none."""
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _value(line: bytes, before: bytes) -> str:
+    """The plain text behind `before`, up to the next quote."""
+    begin = line.find(before)
+    if begin < 0:
+        return ""
+    begin += len(before)
+    text = line[begin : line.find(b'"', begin)]
+    if b"\\" in text:
+        record = parsed(line) or {}
+        return str(record.get("call_id", ""))
+    return text.decode("utf-8", "replace")
+
+
+# --------------------------------------------------------------- turns, calls
+
+
+def events_of(record: Json) -> Iterator[p.Event]:
+    """What a screen is told again of one record."""
+    if record.get("k") == "text":
+        item, text, turn = record.get("item"), record.get("text"), record.get("turn")
+        if isinstance(item, str) and isinstance(text, str) and isinstance(turn, int):
+            yield (p.ReasoningDelta if record.get("reasoning") else p.TextDelta)(turn, item, text)
+            yield p.TextDone(turn, item)
+    elif isinstance(record.get("k"), str) and record["k"] in records.EVENTS:
+        event = records.event_of(record)
+        if event is not None and not isinstance(event, p.UsageChanged):
+            yield event
+
+
+def records_between(folder: Path, begin: int, end: int | None) -> Iterator[Json]:
+    """All records of the bytes from `begin` up to `end` (None: all) that can be read. Raises OSError."""
+    with (folder / FILE).open("rb") as file:
+        file.seek(begin)
+        for at, _, line in lines_of(file):
+            if end is not None and at >= end:
+                return
+            if (record := parsed(line)) is not None and isinstance(record.get("k"), str):
+                yield record
+
+
+def read_call(folder: Path, at: int) -> p.CallDetail | None:
+    """All about the call whose record begins at byte `at`; its whole result from the file that holds it."""
+    try:
+        with (folder / FILE).open("rb") as file:
+            file.seek(at)
+            record = parsed(file.readline(MAX_LINE))
+    except OSError:
+        return None
+    if record is None or record.get("k") != "call":
+        return None
+    detail = records.call_of(record, folder)
+    if detail is not None and isinstance(name := record.get("whole"), str):
+        with contextlib.suppress(OSError), (folder / name).open(errors="replace", newline="") as file_of_text:
+            return replace(detail, result=file_of_text.read(MAX_RESULT))
+    return detail
+
+
+def with_bytes(message: Message) -> Message:
+    """The message with the bytes of its images; one whose file is gone is left out."""
+    if not isinstance(message, UserMessage | ToolMessage) or not message.images:
+        return message
+    images = []
+    for image in message.images:
+        try:
+            data = image.path.read_bytes() if image.path is not None else b""
+        except OSError:
+            continue
+        images.append(replace(image, data=data))
+    return replace(message, images=tuple(images))
