@@ -19,6 +19,8 @@ from hel_tui.core.protocol import (
     CheckResult,
     CheckRow,
     Command,
+    CompactionDetail,
+    ContextPicture,
     CoreFailed,
     Diagnosis,
     EntryDetail,
@@ -35,6 +37,7 @@ from hel_tui.core.protocol import (
     ServerFailure,
     ServerInside,
     Shutdown,
+    Spending,
     Stopped,
     ToolDetail,
     ToolRow,
@@ -95,6 +98,12 @@ class Body(Protocol):
     def checks(self) -> tuple[CheckRow, ...]: ...
 
     def check_results(self) -> tuple[CheckResult, ...]: ...
+
+    def context(self) -> ContextPicture: ...
+
+    def compaction(self, number: int) -> CompactionDetail | None: ...
+
+    def spending(self) -> Spending: ...
 
     def diagnosis(self, server: str) -> Diagnosis | None: ...
 
@@ -267,6 +276,18 @@ class Runtime:
     def check_results(self) -> tuple[CheckResult, ...]:
         """How the checks went that were run last."""
         return self._body.check_results() if self._body is not None else ()
+
+    def context(self) -> ContextPicture | None:
+        """What the next request would be made of; None before there is a session."""
+        return self._body.context() if self._body is not None else None
+
+    def compaction(self, number: int) -> CompactionDetail | None:
+        """Everything about one shortening of the conversation; None when it is not kept."""
+        return self._body.compaction(number) if self._body is not None else None
+
+    def spending(self) -> Spending | None:
+        """What the session took of its models; None before there is a session."""
+        return self._body.spending() if self._body is not None else None
 
     def diagnosis(self, server: str) -> Diagnosis | None:
         """What a doctor found about a server, about hel itself (""); None before it looked."""

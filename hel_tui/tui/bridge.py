@@ -78,6 +78,15 @@ class Core(Protocol):
     def check_results(self) -> tuple[p.CheckResult, ...]:
         """How the checks went that were run last."""
 
+    def context(self) -> p.ContextPicture | None:
+        """What the next request would be made of; None before there is a session."""
+
+    def compaction(self, number: int) -> p.CompactionDetail | None:
+        """Everything about one shortening of the conversation; None when it is not kept."""
+
+    def spending(self) -> p.Spending | None:
+        """What the session took of its models; None before there is a session."""
+
     def diagnosis(self, server: str) -> p.Diagnosis | None:
         """What a doctor found about a server, about hel itself (""); None before it looked."""
 

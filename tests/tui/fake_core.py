@@ -78,6 +78,9 @@ class FakeCore:
     check_rows: tuple[p.CheckRow, ...] = ()
     results_of_checks: tuple[p.CheckResult, ...] = ()
     diagnoses: dict[str, p.Diagnosis] = field(default_factory=dict)
+    picture: p.ContextPicture | None = None
+    compactions: dict[int, p.CompactionDetail] = field(default_factory=dict)
+    spent: p.Spending | None = None
     killed: bool = False
     stops: bool = True
     """Whether Shutdown is answered by Stopped."""
@@ -146,6 +149,15 @@ class FakeCore:
 
     def failed(self, number: int) -> p.ServerFailure | None:
         return self.failed_ones.get(number)
+
+    def context(self) -> p.ContextPicture | None:
+        return self.picture
+
+    def compaction(self, number: int) -> p.CompactionDetail | None:
+        return self.compactions.get(number)
+
+    def spending(self) -> p.Spending | None:
+        return self.spent
 
     def list_change(self, number: int) -> p.ListChangeDetail | None:
         return self.list_changes.get(number)

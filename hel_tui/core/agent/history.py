@@ -111,6 +111,10 @@ class History(Sequence[Message]):
         """Go on with a conversation that was kept: the keeper has it already."""
         self._messages[:] = messages
 
-    def let_go_of_images(self) -> None:
-        """Forget the bytes of images that no request carries any more."""
-        self._messages[:] = without_old_images(self._messages)
+    def let_go_of_images(self) -> bool:
+        """Forget the bytes of images that no request carries any more; say whether there were any."""
+        kept = without_old_images(self._messages)
+        if kept is self._messages:
+            return False
+        self._messages[:] = kept
+        return True

@@ -61,20 +61,45 @@ def _merged_users(messages: list[Message]) -> list[Message]:
     return out
 
 
-def without_old_images(history: Sequence[Message]) -> list[Message]:
-    """`history` with its newest images, within MOST_IMAGES and MOST_IMAGE_BYTES. Markers in texts stay."""
-    left, room = MOST_IMAGES, MOST_IMAGE_BYTES
+def without_old_images(history: Sequence[Message]) -> Sequence[Message]:
+    """`history` itself while its images are within MOST_IMAGES and MOST_IMAGE_BYTES; else with the newest of
+    them, about half of that. Markers in texts stay.
+
+    Letting go changes what earlier requests said, and with it what a provider's cache holds: so it is done
+    for several at a time, and rarely.
+    """
+    sizes = [len(image.data) for message in history for image in _images(message)]
+    gone = max(_too_many(len(sizes)), _too_large(sizes))
+    if not gone:
+        return history
     out: list[Message] = []
-    for message in reversed(history):
-        if isinstance(message, UserMessage | ToolMessage) and message.images:
-            kept: list[Image] = []
-            for image in reversed(message.images):
-                if left == 0 or len(image.data) > room:
-                    left = 0
-                    break
-                left, room = left - 1, room - len(image.data)
-                kept.append(image)
-            out.append(replace(message, images=tuple(reversed(kept))))
+    for message in history:
+        if gone > 0 and isinstance(message, UserMessage | ToolMessage) and message.images:
+            out.append(replace(message, images=message.images[gone:]))
+            gone -= len(message.images)
         else:
             out.append(message)
-    return out[::-1]
+    return out
+
+
+def _images(message: Message) -> tuple[Image, ...]:
+    return message.images if isinstance(message, UserMessage | ToolMessage) else ()
+
+
+def _too_many(count: int) -> int:
+    """How many of so many images go, oldest first."""
+    half = MOST_IMAGES // 2
+    return -((MOST_IMAGES - count) // half) * half if count > MOST_IMAGES else 0
+
+
+def _too_large(sizes: Sequence[int]) -> int:
+    """How many images go because of the bytes of all together."""
+    room, half = sum(sizes) - MOST_IMAGE_BYTES, MOST_IMAGE_BYTES // 2
+    if room <= 0:
+        return 0
+    goal, seen = -(-room // half) * half, 0
+    for at, size in enumerate(sizes, 1):
+        seen += size
+        if seen >= goal:
+            return at
+    return len(sizes)

@@ -13,22 +13,16 @@ from typing import Any
 
 from hel_tui.core.agent.answer import Answer
 from hel_tui.core.agent.calls import Caller
+from hel_tui.core.agent.compaction import MOST_REFUSALS, Shorten, cut_only
+from hel_tui.core.agent.context import Context, News, Prompt
 from hel_tui.core.agent.gates import Record
 from hel_tui.core.agent.history import History, Keeper
 from hel_tui.core.agent.ledger import recorded
 from hel_tui.core.agent.offer import MOST_ROUNDS, Offer, Offered
 from hel_tui.core.agent.registry import Registry
-from hel_tui.core.agent.repair import repaired
-from hel_tui.core.context.meter import Meter
-from hel_tui.core.models.types import (
-    ChatModel,
-    Finish,
-    FinishReason,
-    ModelFault,
-    Prices,
-    Request,
-    Usage,
-)
+from hel_tui.core.agent.spending import Totals
+from hel_tui.core.agent.summarising import Asking
+from hel_tui.core.models.types import ChatModel, Finish, FinishReason, ModelFault, Request
 from hel_tui.core.protocol import (
     ContinueAnswer,
     ContinueQuestion,
@@ -36,17 +30,9 @@ from hel_tui.core.protocol import (
     Notice,
     StepStarted,
     TurnEnd,
-    UsageChanged,
 )
 from hel_tui.core.questions import Desk, question_id
-from hel_tui.core.vocabulary import (
-    AssistantMessage,
-    Image,
-    Message,
-    SystemMessage,
-    ToolDefinition,
-    UserMessage,
-)
+from hel_tui.core.vocabulary import AssistantMessage, Image, Message, UserMessage
 
 ENDINGS: dict[FinishReason, tuple[TurnEnd, str]] = {
     "stop": ("done", ""),
@@ -59,14 +45,6 @@ ENDINGS: dict[FinishReason, tuple[TurnEnd, str]] = {
 EMPTY = "The model answered with nothing."
 
 
-Prompt = Callable[[Sequence[tuple[str, str]]], str]
-"""Gives the system prompt of a conversation, from the inventory of server tools."""
-
-
-News = Callable[[Sequence[tuple[str, str]], Sequence[tuple[str, str]]], str]
-"""Gives what to tell the model when the inventory it knows has become another one."""
-
-
 @dataclass(frozen=True, slots=True)
 class Ending:
     """How a turn ended."""
@@ -76,24 +54,6 @@ class Ending:
     text: str = ""
     """The last answer."""
     steps: int = 0
-
-
-@dataclass(slots=True)
-class Totals:
-    """Sums over a session, as the provider reported them."""
-
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cached_tokens: int = 0
-    cost: float | None = None
-
-    def add(self, usage: Usage, prices: Prices | None) -> None:
-        """Count one request."""
-        self.input_tokens += usage.input_tokens
-        self.output_tokens += usage.output_tokens
-        self.cached_tokens += usage.cached_tokens
-        if prices is not None:
-            self.cost = (self.cost or 0.0) + prices.cost(usage)
 
 
 class Agent:
@@ -113,33 +73,53 @@ class Agent:
         max_steps: int,
         max_output: int | None = None,
         keeper: Keeper | None = None,
+        shorten: Shorten = cut_only,
+        reminders: Callable[[], Sequence[str]] = tuple,
     ) -> None:
-        self._registry = registry
+        """`shorten` cuts results that are too long; `reminders` are texts that outlive every summary."""
         self._offer = offer
         self._caller = caller
         self._desk = desk
         self._emit = emit
         self._record = record
-        self._prompt = prompt
-        self._news = news
         self.max_steps = max_steps
-        self._max_output = max_output
-        self._meter = Meter()
         self._items = 0
-        self._system = ""
-        """The system prompt of this conversation: made for its first request, the same ever after."""
-        self._told: Sequence[tuple[str, str]] = ()
-        """The inventory the model knows, from the system prompt and the news behind messages."""
         self._recorded_system = ""
-        self.history = History(keeper)
-        self.totals = Totals()
+        self.context = Context(
+            registry=registry,
+            offer=offer,
+            emit=emit,
+            record=record,
+            prompt=prompt,
+            news=news,
+            max_output=max_output,
+            keeper=keeper,
+            shorten=shorten,
+            reminders=reminders,
+        )
+
+    @property
+    def history(self) -> History:
+        """The conversation as the model has it."""
+        return self.context.history
+
+    @property
+    def totals(self) -> Totals:
+        """Sums over the session, as its providers reported them."""
+        return self.context.accounts.totals
 
     def reset(self) -> None:
         """An empty conversation; what it cost stays counted."""
-        self.history.restore(())
-        self._meter.reset()
-        self._registry.turn_over()
-        self._system = ""
+        self.context.reset()
+
+    def measure(self, model: ChatModel | None) -> None:
+        """Tell the screen how full the context is."""
+        self.context.measure(model)
+
+    async def compact(self, turn: int, focus: str, model: ChatModel) -> Ending:
+        """Let a summary stand for all but the newest messages, because the person wants it."""
+        problem = await self.context.compact(turn, model, focus)
+        return Ending("failed", problem) if problem else Ending("done")
 
     async def turn(
         self,
@@ -181,26 +161,34 @@ class Agent:
     # --------------------------------------------------------------- a request
 
     async def _ask_model(self, turn: int, step: int, model: ChatModel) -> tuple[Finish, Offered]:
-        """One answer and what its request offered. A refused tool is left out, and the request made again."""
+        """One answer and what its request offered. A request that is refused as too long, or for one of its
+        tools, is made again without what was too much.
+        """
+        context, refusals = self.context, 0
         for _ in range(MOST_ROUNDS):
             offered = self._offer.request(model)
+            asking = context.prepared(model, offered)
+            await context.compactor.before_request(turn, asking)
             try:
-                return await self._ask_once(turn, step, model, offered), offered
+                return await self._ask_once(turn, step, context.prepared(model, offered)), offered
             except ModelFault as fault:
+                if fault.kind == "context" and fault.partial is None and refusals < MOST_REFUSALS:
+                    refusals += 1
+                    if await context.compactor.after_refusal(turn, asking, fault):
+                        continue
                 if not await self._offer.mended(fault, model, offered):
                     raise
         offered = self._offer.request(model)
-        return await self._ask_once(turn, step, model, offered), offered
+        return await self._ask_once(turn, step, context.prepared(model, offered)), offered
 
-    async def _ask_once(self, turn: int, step: int, model: ChatModel, offered: Offered) -> Finish:
+    async def _ask_once(self, turn: int, step: int, asking: Asking) -> Finish:
         """One request and its whole answer."""
-        messages = self._messages()
-        tools = offered.definitions
-        self._record_request(turn, step, model, messages, tools)
+        request = asking.request(self.history)
+        self._record_request(turn, step, asking, request)
         answer = Answer(self._emit, turn, self._next_item)
         sent = len(self.history)
         try:
-            async with aclosing(_as_generator(model, messages, tools, self._max_output)) as parts:
+            async with aclosing(_as_generator(asking.model, request)) as parts:
                 async for part in parts:
                     answer.take(part)
         except BaseException as stopped:  # also when the task is cancelled: what arrived stays
@@ -214,27 +202,17 @@ class Agent:
         finish = answer.finish
         if finish is None:
             raise ModelFault("stream", "The model's answer ended without an end.")
-        self._received(finish, model, sent)
+        self._received(turn, finish, asking, sent)
         return finish
-
-    def _messages(self) -> list[Message]:
-        self.history.let_go_of_images()
-        inventory = self._registry.inventory()
-        if not self._system:
-            self._system, self._told = self._prompt(inventory), inventory
-        elif inventory != self._told and self.history.amend(self._news(self._told, inventory)):
-            self._told = inventory
-        return [SystemMessage(self._system), *repaired(self.history)]
 
     def _next_item(self) -> str:
         self._items += 1
         return f"answer-{self._items}"
 
-    def _received(self, finish: Finish, model: ChatModel, sent: int) -> None:
+    def _received(self, turn: int, finish: Finish, asking: Asking, sent: int) -> None:
+        model = asking.model
+        self.context.answered(turn, asking, finish.usage, sent)
         self.history.append(finish.message)
-        if finish.usage is not None:
-            self.totals.add(finish.usage, model.info.prices)
-            self._meter.report(finish.usage.input_tokens, sent)
         for note in finish.notes:
             self._emit(Notice("info", note, model.info.label))
         self._record.write(
@@ -245,44 +223,16 @@ class Agent:
         )
         self.measure(model)
 
-    def measure(self, model: ChatModel | None) -> None:
-        """Tell the screen how full the context is."""
-        tools = self._offer.definitions(model)
-        system = self._system or self._prompt(self._registry.inventory())
-        whole, messages, definitions = self._meter.estimate(
-            system, self.history, tools, sees=model is not None and bool(model.info.sees)
-        )
-        self._emit(
-            UsageChanged(
-                context_tokens=whole,
-                messages_tokens=messages,
-                tools_tokens=definitions,
-                window=model.info.window if model is not None else 0,
-                input_tokens=self.totals.input_tokens,
-                output_tokens=self.totals.output_tokens,
-                cached_tokens=self.totals.cached_tokens,
-                cost=self.totals.cost,
-            )
-        )
-
-    def _record_request(
-        self,
-        turn: int,
-        step: int,
-        model: ChatModel,
-        messages: Sequence[Message],
-        tools: Sequence[ToolDefinition],
-    ) -> None:
+    def _record_request(self, turn: int, step: int, asking: Asking, request: Request) -> None:
         facts: dict[str, Any] = {
             "turn": turn,
             "step": step,
-            "model": model.info.label,
-            "messages": len(messages),
-            "tools": [tool.name for tool in tools],
+            "model": asking.model.info.label,
+            "messages": len(request.messages),
+            "tools": [tool.name for tool in request.tools],
         }
-        system = messages[0].text
-        if system != self._recorded_system:
-            self._recorded_system = facts["system"] = system
+        if asking.system != self._recorded_system:
+            self._recorded_system = facts["system"] = asking.system
         self._record.write("request", **facts)
 
     # ----------------------------------------------------------------- endings
@@ -302,11 +252,9 @@ class Agent:
         return Ending(reason, message, finish.message.text, steps)
 
 
-async def _as_generator(
-    model: ChatModel, messages: Sequence[Message], tools: Sequence[ToolDefinition], max_output: int | None
-) -> Any:
+async def _as_generator(model: ChatModel, request: Request) -> Any:
     """The model's parts as a generator that can be closed early, which closes the HTTP stream."""
-    stream = model.stream(Request(messages, tools, max_output))
+    stream = model.stream(request)
     try:
         async for part in stream:
             yield part

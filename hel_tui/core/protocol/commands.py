@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Literal
 
 from hel_tui.core.protocol.authoring import CheckKind
+from hel_tui.core.protocol.context import Compact
 from hel_tui.core.protocol.inside import FrameQuery, LogQuery, Switch
 from hel_tui.core.protocol.questions import Answer
 from hel_tui.core.protocol.sessions import (
@@ -378,6 +379,7 @@ class Shutdown:
 
 Command = (
     Submit
+    | Compact
     | Interrupt
     | Unqueue
     | Reply

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from hel_tui.core.protocol.context import Compacted, Compacting
 from hel_tui.core.protocol.questions import Question
 from hel_tui.core.protocol.sessions import (
     SavingChanged,
@@ -339,6 +340,8 @@ Event = (
     | TurnEnded
     | Retrying
     | UsageChanged
+    | Compacting
+    | Compacted
     | ServerChanged
     | ServerRemoved
     | ServerFailed

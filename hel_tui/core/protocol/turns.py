@@ -139,3 +139,9 @@ class UsageChanged:
     cached_tokens: int = 0
     cost: float | None = None
     """US dollars over the session; None when the price is unknown."""
+    written_tokens: int = 0
+    """Of the input, written to the provider's cache."""
+    reasoning_tokens: int = 0
+    """Of the output."""
+    unpriced: int = 0
+    """Requests whose price is unknown: `cost` is without them."""

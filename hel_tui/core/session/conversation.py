@@ -185,6 +185,9 @@ class Session(Reads):
                 self._by_hand.cancel(call_id)
             case p.ShareResult(call_id):
                 self._by_hand.share(call_id)
+            case p.Compact(focus):
+                line = f"/compact {focus}".strip()
+                self._enqueue(_Work(line, partial(self._compact, focus)))
             case p.RunShell(line):
                 self._enqueue(_Work(f"!{line}", lambda turn: self._shell(turn, line)))
             case p.Interrupt():
@@ -351,6 +354,13 @@ class Session(Reads):
         self._parts.agent.history.append(message)
         self._parts.record.write("user", turn=self._turn, text=message.text, **recorded(message.images))
         self._parts.agent.measure(self._parts.model.current)
+
+    async def _compact(self, focus: str, turn: int) -> Ending:
+        await self._has_model.wait()
+        model = self._parts.model.current
+        if model is None:
+            return Ending("failed", self._parts.model.note or NO_MODEL)
+        return await self._parts.agent.compact(turn, focus, model)
 
     async def _shell(self, turn: int, line: str) -> Ending:
         arguments = json.dumps({"command": line})

@@ -12,11 +12,12 @@ from typing import Any
 
 from hel_tui.core.agent.approval import Approver
 from hel_tui.core.agent.calls import Caller
+from hel_tui.core.agent.context import Prompt
 from hel_tui.core.agent.gates import NoHooks
 from hel_tui.core.agent.ledger import Ledger
 from hel_tui.core.agent.offer import Offer
 from hel_tui.core.agent.registry import Registry
-from hel_tui.core.agent.turn import Agent, Prompt
+from hel_tui.core.agent.turn import Agent
 from hel_tui.core.context.prompt import inventory_news, is_large
 from hel_tui.core.mcp.choices import Choices
 from hel_tui.core.mcp.host import Host
@@ -193,9 +194,12 @@ def assemble(
         record=record,
         prompt=prompt,
         news=lambda before, after: inventory_news(before, after, settings.current.settings.inventory_budget),
+        shorten=files.shorten,
         max_steps=options.max_steps or loaded.settings.max_steps,
         keeper=saving,
     )
+
+    agent.context.compactor.said = loaded.settings.context_window
 
     checking = Checking(
         project=options.project,
@@ -238,6 +242,7 @@ def assemble(
             emit(AccessChanged(policy.level))
         if options.max_steps is None:
             agent.max_steps = now.settings.max_steps
+        agent.context.compactor.said = now.settings.context_window
         host.use(now.settings.on_list_changed, now.settings.naming, now.settings.loading)
         if options.model is None and options.base_url is None:
             model.default(*_default_model(now, places), vision=now.settings.vision)

@@ -86,6 +86,18 @@ class Reads:
         """How the checks went that were run last."""
         return self._parts.authoring.check_results()
 
+    def context(self) -> p.ContextPicture:
+        """What the next request would be made of."""
+        return self._parts.agent.context.picture(self._parts.model.current)
+
+    def compaction(self, number: int) -> p.CompactionDetail | None:
+        """Everything about one shortening of the conversation; None when it is not kept."""
+        return self._parts.agent.context.compactor.detail(number)
+
+    def spending(self) -> p.Spending:
+        """What the session took of its models."""
+        return self._parts.agent.context.accounts.told()
+
     def diagnosis(self, server: str) -> p.Diagnosis | None:
         """What a doctor found about a server, about hel itself (""); None before it looked."""
         return self._parts.doctor.diagnosis(server)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import mimetypes
 import os
+import re
 import threading
 import unicodedata
 from dataclasses import dataclass
@@ -25,6 +26,12 @@ UNSAVED_HEAD = 40_000
 UNSAVED_TAIL = 8_000
 """Characters that stay inline when the rest cannot be saved."""
 
+_NOTICE = re.compile(
+    r"\[Cut here\. The whole is [\d,]+ bytes, [\d,]+ lines?, saved as (?P<path>[^\n]{1,4096})\. "
+    r"Read parts of it with read_file \(start_line, max_lines\)\.\]"
+)
+_NOTICE_LENGTH = 200
+"""Characters of a notice with a path of usual length: a cut that saves less is none."""
 _MAX_NAME = 80
 """Bytes of a name, extension included."""
 _MAX_EXTENSION = 12
@@ -88,11 +95,28 @@ class SessionFiles:
             path = self.save_text(hint or "result", text)
         except OSError as error:
             return _unsaved(text, why(error))
-        notice = (
-            f"[Cut here. The whole is {_measure(text)}, saved as {path}. "
-            "Read parts of it with read_file (start_line, max_lines).]"
-        )
-        return Spilled(_around(text, SPILL_HEAD, notice, SPILL_TAIL), text, path)
+        return Spilled(_around(text, SPILL_HEAD, _saved_notice(text, path), SPILL_TAIL), text, path)
+
+    def shorten(self, text: str, head: int, tail: int, hint: str = "") -> str:
+        """`text` with only so many characters of its head and tail, around a notice of the file with the
+        whole: the one it was cut with before, where it was. As it is where that is not shorter. Never raises.
+        """
+        notice = self._own_notice(text)
+        if len(text) <= head + tail + max(len(notice), _NOTICE_LENGTH):
+            return text
+        if not notice:
+            try:
+                notice = _saved_notice(text, self.save_text(hint or "result", text))
+            except OSError as error:
+                notice = _unsaved_notice(text, why(error))
+        return _around(text, head, notice, tail)
+
+    def _own_notice(self, text: str) -> str:
+        """The notice that this folder's cut left in `text`; a foreign text may hold one that is none."""
+        for found in _NOTICE.finditer(text):
+            if (path := Path(found["path"])).parent == self.folder and path.is_file():
+                return found[0]
+        return ""
 
     def _save(self, name: str, data: bytes) -> Path:
         with self._lock:
@@ -164,9 +188,19 @@ def _is_short(extension: str) -> bool:
     return extension.isascii() and extension.isalnum() and len(extension) < _MAX_EXTENSION
 
 
+def _saved_notice(text: str, path: Path) -> str:
+    return (
+        f"[Cut here. The whole is {_measure(text)}, saved as {path}. "
+        "Read parts of it with read_file (start_line, max_lines).]"
+    )
+
+
+def _unsaved_notice(text: str, reason: str) -> str:
+    return f"[Cut here. The whole is {_measure(text)}; it could not be saved: {reason}.]"
+
+
 def _unsaved(text: str, reason: str) -> Spilled:
-    notice = f"[Cut here. The whole is {_measure(text)}; it could not be saved: {reason}.]"
-    return Spilled(_around(text, UNSAVED_HEAD, notice, UNSAVED_TAIL), text)
+    return Spilled(_around(text, UNSAVED_HEAD, _unsaved_notice(text, reason), UNSAVED_TAIL), text)
 
 
 def _measure(text: str) -> str:

@@ -52,6 +52,8 @@ class Settings:
     """What becomes of a tool whose name providers do not take: a name with a hash, or it is not offered."""
     vision: bool | None = None
     """Whether the model takes images; None leaves it to its name and its endpoint."""
+    context_window: int = 0
+    """Tokens the model's window has; 0 leaves it to its name and its endpoint."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +105,8 @@ class _Bad(Exception):
 def load_settings(project: Path, places: Places, *, project_is_trusted: bool = False) -> LoadedSettings:
     """Read both files. The project's values win where they may: always when trusted, else only to tighten.
 
-    Untrusted, a project can lower the access level, `max_steps` and `inventory_budget`, switch `network` and
-    `vision` off, narrow `tools`, leave tools out by `naming`, and add `ask` and `deny` rules; everything else
+    Untrusted, a project can lower the access level, `max_steps`, `inventory_budget` and `context_window`, switch
+    `network` and `vision` off, narrow `tools`, leave tools out by `naming`, and add `ask` and `deny` rules; everything else
     of its file is left out with one note.
     """
     notes: list[SettingsNote] = []
@@ -163,6 +165,7 @@ _TIGHTENS: dict[str, Callable[[Any, Any], bool]] = {
     "naming": lambda value, _now: value == "exclude",
     "inventory_budget": lambda value, now: value <= now,
     "vision": lambda value, _now: not value,
+    "context_window": lambda value, now: value <= (now or value),
     "tools": lambda _value, _now: True,
 }
 
@@ -325,4 +328,5 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "loading": _one_of("deferred", "eager"),
     "naming": _one_of("hash", "exclude"),
     "vision": _flag,
+    "context_window": _positive,
 }

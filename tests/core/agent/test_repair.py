@@ -92,14 +92,21 @@ def kept(history: Sequence[Message]) -> list[int]:
     return [one.data[0] for message in without_old_images(history) for one in getattr(message, "images", ())]
 
 
-def test_only_the_newest_images_stay_and_every_text_does() -> None:
+def test_only_the_newest_images_stay_in_steps_of_five_and_every_text_does() -> None:
     history: list[Message] = [
         UserMessage("a", (image(1), image(2), image(3))),
         *(ToolMessage(str(n), "shot", f"[image {n}]", images=(image(n),)) for n in range(4, 13)),
         UserMessage("end"),
     ]
-    assert kept(history) == list(range(3, 13))
+    assert kept(history) == list(range(6, 13))
     assert [message.text for message in without_old_images(history)] == [one.text for one in history]
+    lengths = [len(kept([UserMessage("", (image(n),)) for n in range(many)])) for many in range(10, 22)]
+    assert lengths == [10, 6, 7, 8, 9, 10, 6, 7, 8, 9, 10, 6]
+
+
+def test_a_history_with_few_images_is_not_touched() -> None:
+    history = [UserMessage("", (image(n),)) for n in range(10)]
+    assert without_old_images(history) is history
 
 
 def test_all_images_together_are_bounded_in_bytes() -> None:
