@@ -23,13 +23,14 @@ class Matcher(difflib.SequenceMatcher[str]):
 
     def __init__(self, before: Sequence[str], after: Sequence[str]) -> None:
         super().__init__(None, before, after)
+        self._before, self._after = before, after
         self._blocks: list[difflib.Match] = []
 
     def get_matching_blocks(self) -> list[difflib.Match]:
         """As difflib has it: blocks in order, the last one empty."""
         if self._blocks:
             return self._blocks
-        before, after = self.a, self.b
+        before, after = self._before, self._after
         shorter = min(len(before), len(after))
         head = next((at for at in range(shorter) if before[at] != after[at]), shorter)
         most = shorter - head
@@ -49,7 +50,7 @@ class Matcher(difflib.SequenceMatcher[str]):
     def _found(self, head: int, end: int, other_end: int) -> Iterator[tuple[int, int, int]]:
         """The longest block, and so on before and behind it, as long as steps are left."""
         places: dict[str, list[int]] = self.b2j  # type: ignore[attr-defined]  # difflib's own index
-        sums = [0, *accumulate(1 + len(places.get(line, ())) for line in self.a)]
+        sums = [0, *accumulate(1 + len(places.get(line, ())) for line in self._before)]
         left = STEPS
         parts = [(head, end, head, other_end)]
         while parts:

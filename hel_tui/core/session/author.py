@@ -110,7 +110,7 @@ class Author:
     async def _watch(self, entry: ServerEntry) -> None:
         try:
             globs = [read_glob(entry.default_cwd, glob) for glob in entry.watch]
-            async for files in saves(globs):
+            async for files in saves(globs, lambda why: self._emit(p.Notice("warning", why, entry.name))):
                 await self._saved(entry.name, files)
         except (OSError, RuntimeError, WildcardError) as error:
             self._emit(p.Notice("warning", f"Saves are not followed: {error}", entry.name))

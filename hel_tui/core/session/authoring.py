@@ -76,7 +76,10 @@ class Authoring:
         """Read the checks, and again whenever their files change, until cancelled."""
         await self._checking.read()
         try:
-            async for _ in saves([read_glob(self._project, CHECK_FILES)]):
+            async for _ in saves([read_glob(self._project, CHECK_FILES)], self._not_followed):
                 await self._checking.read()
         except (OSError, RuntimeError) as error:
-            self._emit(p.Notice("warning", f"Changes of {CHECK_FILES} are not followed: {error}"))
+            self._not_followed(str(error))
+
+    def _not_followed(self, why: str) -> None:
+        self._emit(p.Notice("warning", f"Changes of {CHECK_FILES} are not followed: {why}"))

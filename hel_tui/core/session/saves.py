@@ -6,12 +6,15 @@ content is another. Not here: what is done about it (author).
 
 from __future__ import annotations
 
-import hashlib
+import asyncio
+import contextlib
 import os
-from collections.abc import AsyncIterator, Iterable, Sequence
+import re
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from hel_tui.core.session.contents import Contents
 from hel_tui.core.threads import in_thread
 from hel_tui.core.tools.wildcards import ANY_FOLDERS, Wildcard, WildcardError
 
@@ -19,14 +22,18 @@ QUIET = 150
 """Milliseconds without a further change after which a save is told."""
 LONGEST = 1_600
 """Milliseconds after which it is told although changes go on."""
-MAX_HASHED = 8 << 20
-"""Bytes of a file that are compared; a larger one counts as another each time."""
+MOST_FOLDERS = 5_000
+"""Folders that are watched for one server; the system has a limit for all."""
+AGAIN = 30.0
+"""Seconds after which it is tried again to watch, where that failed."""
 IGNORED = frozenset(
     {".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", "venv", ".tox", ".nox", "site-packages"}
     | {".mypy_cache", ".pytest_cache", ".ruff_cache", ".idea", ".vscode", ".DS_Store"}
 )
 """Names that are never meant, unless a glob spells them out."""
 _SIGNS = frozenset("*?[{")
+_NAMED = re.compile(r'about \["(.*)"\]$')
+"""The path in an error of watchfiles."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +55,21 @@ class Watched:
             return False
         return not IGNORED.intersection(set(parts) - self.rest.names) and self.rest.matches(parts)
 
+    def leads(self, path: str) -> bool:
+        """Whether files in this folder, or further below, can be meant."""
+        if not self.deep:
+            return path == str(self.base)
+        try:
+            parts = Path(path).relative_to(self.base).parts
+        except ValueError:
+            return False
+        if IGNORED.intersection(set(parts) - self.rest.names):
+            return False
+        states = self.rest.start()
+        for part in parts:
+            states = self.rest.step(states, part)
+        return bool(states)
+
 
 def read_glob(root: Path, glob: str) -> Watched:
     """Read a glob that is relative to `root`. Raises WildcardError with a sentence."""
@@ -62,37 +84,84 @@ def read_glob(root: Path, glob: str) -> Watched:
     return Watched(base, Wildcard("/".join(steps)), len(steps) > 1 or ANY_FOLDERS in steps)
 
 
-async def saves(globs: Sequence[Watched]) -> AsyncIterator[tuple[Path, ...]]:
+async def saves(
+    globs: Sequence[Watched], told: Callable[[str], None] = lambda _sentence: None
+) -> AsyncIterator[tuple[Path, ...]]:
     """Yield the files that were saved, until cancelled. A folder that comes later is watched from then on.
 
-    Raises OSError when the system cannot watch so much.
+    `told` hears once of folders that cannot be watched, and each new reason why nothing can be; then it is
+    tried again.
     """
-    from watchfiles import awatch
+    contents, refused, why = Contents(), frozenset[str](), ""
+    from watchfiles import Change, awatch
 
-    seen: dict[str, str] = {}
+    before: frozenset[str] | None = None
+    has_told = False
     while True:
         missing = {str(_missing(one.base)) for one in globs if not one.base.is_dir()}
-        folders = {one.base if one.base.is_dir() else _missing(one.base).parent for one in globs}
-        moved = False
-        async for batch in awatch(
-            *sorted(folders),
-            watch_filter=lambda _change, path: path in missing or any(one.holds(path) for one in globs),  # noqa: B023
+        folders, unread = await in_thread(lambda: _folders(globs, refused), "hel-saves")  # noqa: B023
+        watched = folders | {str(Path(path).parent) for path in missing}
+        left_out = {*unread, *refused}
+        steps = missing | left_out
+        if left_out and not has_told:
+            has_told = True
+            told(f"Not watched, since it cannot be read: {min(left_out)}")
+        if not watched:
+            await asyncio.sleep(AGAIN)
+            continue
+
+        def counts(change: Change, path: str) -> bool:
+            if path in steps or (change == Change.deleted and path in folders):  # noqa: B023
+                return True
+            if any(one.holds(path) for one in globs):
+                return True
+            return change == Change.added and any(one.leads(path) for one in globs) and _is_folder(path)
+
+        batches = awatch(
+            *sorted(watched),
+            watch_filter=counts,
             debounce=LONGEST,
             step=QUIET,
-            recursive=any(one.deep for one in globs),
+            recursive=False,
             rust_timeout=5_000,
-        ):
-            paths = {path for _, path in batch}
-            moved = bool(paths & missing)
-            found = [] if moved else await in_thread(lambda: _changed(paths, seen), "hel-saves")  # noqa: B023
-            if found:
-                yield tuple(found)
-            if moved:
-                break
-        if not moved:
-            return
-        if found := await in_thread(lambda: _changed(_there(globs), seen), "hel-saves"):
-            yield tuple(found)
+        )
+        fresh = folders - before if before is not None else frozenset[str]()
+        coming = asyncio.ensure_future(anext(batches))
+        try:
+            await asyncio.sleep(0)  # from here on it watches: what was saved before is looked for
+            if coming.done():
+                coming.result()
+            unheard = await in_thread(lambda: contents.look(_files(globs, folders), fresh), "hel-saves")  # noqa: B023
+            before, why = folders, ""
+            if unheard:
+                yield tuple(unheard)
+            while True:
+                paths = {path for _, path in await coming}
+                found = await in_thread(lambda: contents.changed(paths), "hel-saves")  # noqa: B023
+                if found:
+                    yield tuple(found)
+                if paths & (steps | folders) or any(map(_is_folder, paths)):
+                    refused -= paths
+                    break
+                coming = asyncio.ensure_future(anext(batches))
+        except OSError as error:
+            named = _NAMED.search(str(error))
+            if named is not None and named[1] in folders:
+                if _is_folder(named[1]):
+                    refused |= {named[1]}
+                continue  # without it, or it is gone
+            if str(error) != why:
+                why = str(error)
+                told(f"Saves are not followed until it works again: {error}")
+            await asyncio.sleep(AGAIN)
+        finally:
+            coming.cancel()
+            await asyncio.gather(coming, return_exceptions=True)
+            await batches.aclose()
+
+
+def _is_folder(path: str) -> bool:
+    return Path(path).is_dir()
 
 
 def _missing(base: Path) -> Path:
@@ -102,30 +171,40 @@ def _missing(base: Path) -> Path:
     return base
 
 
-def _there(globs: Sequence[Watched]) -> Iterable[str]:
-    """Files right in the folders that came just now: they may have been written before anybody looked."""
+def _folders(globs: Sequence[Watched], refused: Collection[str]) -> tuple[frozenset[str], list[str]]:
+    """The folders that files of these globs can be in, and those of them that cannot be read.
+
+    Links are followed, each folder once.
+    """
+    found: set[str] = set()
+    unread: list[str] = []
     for one in globs:
-        if one.base.is_dir():
-            yield from (str(path) for path in one.base.iterdir() if one.holds(str(path)))
+        waiting, known = [str(one.base)], set[tuple[int, int]]()
+        while waiting and len(found) < MOST_FOLDERS:
+            path = waiting.pop()
+            if path in refused:
+                continue
+            try:
+                here = os.stat(path)  # noqa: PTH116
+                if (here.st_dev, here.st_ino) in known:
+                    continue
+                known.add((here.st_dev, here.st_ino))
+                with os.scandir(path) as entries:
+                    below = [entry.path for entry in entries if one.deep and entry.is_dir()]
+            except PermissionError:
+                unread.append(path)
+                continue
+            except OSError:  # gone meanwhile
+                continue
+            found.add(path)
+            waiting += [inner for inner in below if one.leads(inner)]
+    return frozenset(found), unread
 
 
-def _changed(paths: Iterable[str], seen: dict[str, str]) -> list[Path]:
-    """Those whose content is not what was seen last."""
-    found = []
-    for path in sorted(paths):
-        digest = _digest(path)
-        if digest and seen.get(path) == digest:
-            continue
-        seen[path] = digest
-        found.append(Path(path))
-    return found
-
-
-def _digest(path: str) -> str:
-    """A hash of the content; empty for a file that is gone, too large or unreadable."""
-    try:
-        with open(path, "rb") as file:  # noqa: PTH123 - a name as the system told it
-            data = file.read(MAX_HASHED + 1)
-    except OSError:
-        return ""
-    return hashlib.sha256(data).hexdigest() if len(data) <= MAX_HASHED else ""
+def _files(globs: Sequence[Watched], folders: Iterable[str]) -> Iterator[str]:
+    """The files in these folders that are meant."""
+    for folder in sorted(folders):
+        with contextlib.suppress(OSError), os.scandir(folder) as entries:
+            for entry in entries:
+                if any(one.holds(entry.path) for one in globs):
+                    yield entry.path

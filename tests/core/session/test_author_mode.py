@@ -354,7 +354,7 @@ def test_a_new_session_forgets_what_came_of_saves(opened: Callable[[], Driver], 
 def test_a_system_that_cannot_watch_so_much_is_told_in_a_sentence(
     opened: Callable[[], Driver], source: Source, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def full(_globs: object) -> AsyncIterator[tuple[Path, ...]]:
+    async def full(*_said: object) -> AsyncIterator[tuple[Path, ...]]:
         raise OSError("OS file watch limit reached")
         yield ()
 
