@@ -1,7 +1,7 @@
 """One model at one endpoint, whatever its API: sends requests, yields the answer's parts, tries again.
 
-Owns the HTTP client and what it learned of the server's dialect. httpx is imported on first use. Not here:
-how an API spells things (adapter), what refusals mean (faults, adapting), which model it is (choose).
+Owns what it learned of the server's dialect. Not here: the HTTP client (connection), how an API spells things
+(adapter), what refusals mean (faults, adapting), which model it is (choose).
 """
 
 from __future__ import annotations
@@ -10,15 +10,16 @@ import asyncio
 import random
 import re
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine, Sequence
-from contextlib import aclosing, suppress
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import aclosing
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hel_tui.core.models.adapter import Adapter, adapter_for
 from hel_tui.core.models.adapting import adapted
 from hel_tui.core.models.broken import broken, who_answers
-from hel_tui.core.models.faults import Failure, refused, refused_images, sentence
+from hel_tui.core.models.connection import Connection
+from hel_tui.core.models.faults import Failure, refused_images
 from hel_tui.core.models.profiles import Dialect, Profile
 from hel_tui.core.models.reading import Reading
 from hel_tui.core.models.schemas.profile import SchemaProfile, profile_for
@@ -41,10 +42,6 @@ _COUNTED = 1e7
 """Seconds from which a wished wait, which may be infinite, is not told as a number."""
 IDLE = 300.0
 """Seconds without a byte (comments count as bytes) before the endpoint is given up."""
-CONNECT = 10.0
-DRAIN = 2.0
-"""Seconds an endpoint gets to end the body behind the answer, so that the connection can be used again."""
-ERROR_BODY = 65_536
 PROBE = "Say ok."
 PROBE_OUTPUT = 16
 """Tokens a probe asks for: with fewer, some providers refuse the request itself."""
@@ -73,18 +70,16 @@ class ChatClient:
         self._info = info
         self._profile = profile
         self._key = key.strip()
-        self._hint = key_hint
         self._idle = idle
         self._sleep = sleep
-        self._clock = clock
         self._chance = chance
         self._dialect = profile.dialect
         self._schemas = profile_for(info.provider, info.name, info.base_url)
         self._unwanted: set[Image] = set()
         """Images that were refused although the model sees."""
-        self._client: httpx.AsyncClient | None = None
-        self._opening = asyncio.Lock()
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._connection = Connection(
+            info, self._dialect.api, self._key, hint=key_hint, idle=idle, clock=clock
+        )
 
     @property
     def info(self) -> ModelInfo:
@@ -110,33 +105,10 @@ class ChatClient:
 
     def warm_up(self) -> None:
         """Begin to import and build what the first request needs, off the loop."""
-
-        async def warm() -> None:
-            with suppress(Failure):  # the first request reports it
-                await self._ready()
-
-        self._background(warm())
+        self._connection.warm_up()
 
     async def aclose(self) -> None:
-        tasks = list(self._tasks)
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        if self._client is not None:
-            client, self._client = self._client, None
-            await client.aclose()
-
-    def _background(self, work: Coroutine[None, None, None]) -> None:
-        task = asyncio.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-
-    async def _ready(self) -> httpx.AsyncClient:
-        """The HTTP client. The import and the CA bundle cost a tenth of a second: not on the loop."""
-        async with self._opening:
-            if self._client is None:
-                self._client = await in_thread(self._opened, "hel-http")
-            return self._client
+        await self._connection.aclose()
 
     # --------------------------------------------------------------- a request
 
@@ -194,14 +166,16 @@ class ChatClient:
 
     async def _attempt(self, request: Request) -> AsyncGenerator[Part, None]:
         """One try. Raises Failure."""
-        client = await self._ready()
+        await self._connection.ready()
+        content = await self._content(request)
+        path = f"{self._dialect.prefix}{self._adapter.path(self._info)}"
         import httpx
 
         assembler = self._adapter.assembler(fresh_ids(request.messages), self._info)
         reading = Reading(assembler, who_answers(self._info), self._key)
         response: httpx.Response | None = None
         try:
-            response = await self._send(client, request)
+            response = await self._connection.send(path, content)
             chunks = response.aiter_bytes()
             while not reading.done:
                 try:
@@ -215,7 +189,7 @@ class ChatClient:
                     raise reading.failure
             last = reading.finish()
             if reading.done:
-                self._drain(response, chunks)
+                self._connection.drain(response, chunks)
                 response = None
             for part in last:
                 yield part
@@ -233,35 +207,6 @@ class ChatClient:
             if response is not None:
                 await response.aclose()
 
-    async def _send(self, client: httpx.AsyncClient, request: Request) -> httpx.Response:
-        """The response's head. Raises Failure when it is a refusal, or httpx.HTTPError."""
-        content = await self._content(request)
-        path = self._adapter.path(self._info)
-        url = f"{self._info.base_url}{self._dialect.prefix}{path}"
-        headers = {"Content-Type": "application/json"}
-        response = await client.send(
-            client.build_request("POST", url, content=content, headers=headers), stream=True
-        )
-        if response.status_code == 200:
-            return response
-        try:
-            said = bytearray()
-            async for chunk in response.aiter_bytes():
-                said += chunk
-                if len(said) > ERROR_BODY:
-                    break
-        finally:
-            await response.aclose()
-        raise refused(
-            response.status_code,
-            response.headers,
-            bytes(said),
-            who=who_answers(self._info),
-            key=self._key,
-            hint=self._hint,
-            now=self._clock(),
-        )
-
     async def _content(self, request: Request) -> bytes:
         """The body; with images it is some megabytes, and made beside the loop."""
         body, info, dialect = self._adapter.body, self._info, self._dialect
@@ -269,38 +214,6 @@ class ChatClient:
             return body(request, info, dialect)
         unwanted = frozenset(self._unwanted)
         return await in_thread(lambda: body(request, info, dialect, unwanted), "hel-images")
-
-    def _opened(self) -> httpx.AsyncClient:
-        if not (self._key.isascii() and self._key.isprintable()):
-            text = f"The key for {self._info.provider} holds characters that cannot be sent. {self._hint}"
-            raise Failure(ModelFault("auth", text.strip()))
-        from hel_tui.core.models.httpclient import open_client
-
-        try:
-            return open_client(
-                self._info.base_url,
-                self._key,
-                connect=CONNECT,
-                idle=self._idle,
-                api=self._dialect.api,
-            )
-        except (ValueError, ImportError) as error:  # proxy variables that httpx cannot use
-            text = sentence("The proxy settings of the environment cannot be used", str(error), "", self._key)
-            raise Failure(ModelFault("connect", text)) from None
-
-    def _drain(self, response: httpx.Response, chunks: AsyncIterator[bytes]) -> None:
-        """Read the end of the body in the background: nobody waits for it, the connection stays usable."""
-
-        async def drain() -> None:
-            try:
-                with suppress(Exception):
-                    async with asyncio.timeout(DRAIN):
-                        async for _ in chunks:
-                            pass
-            finally:
-                await response.aclose()
-
-        self._background(drain())
 
     # ---------------------------------------------------------------- failures
 

@@ -195,7 +195,7 @@ async def test_the_end_marker_is_enough_and_the_connection_is_used_again() -> No
         assert text_of(await parts_of(model)) == "Hi."
         assert not ended.is_set()
         ended.set()
-        await until(lambda: not model._tasks)
+        await until(lambda: not model._connection.tasks)
         await parts_of(model)
         assert endpoint.connections == 1
 

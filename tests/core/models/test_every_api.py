@@ -397,8 +397,8 @@ async def test_the_connection_is_used_again(api: str) -> None:
     async with at(api, playing(Script([Say("Hi.")]))) as (model, endpoint):
         for _ in range(3):
             await parts_of(model)
-            while model._tasks:  # the end of the body is read beside
-                await asyncio.wait(model._tasks)
+            while model._connection.tasks:  # the end of the body is read beside
+                await asyncio.wait(model._connection.tasks)
     assert endpoint.connections == 1
 
 
