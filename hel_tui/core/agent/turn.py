@@ -43,6 +43,10 @@ ENDINGS: dict[FinishReason, tuple[TurnEnd, str]] = {
     "refusal": ("refusal", "The model refused to answer."),
 }
 EMPTY = "The model answered with nothing."
+NUDGE = (
+    "You wrote a call of {name} as text, so it was not made. Make the call with the tool itself, "
+    "or answer without it."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +144,7 @@ class Agent:
         self._record.write("user", turn=turn, text=text, **recorded(images))
         step = 0
         limit = self.max_steps
+        nudged = False
         while True:
             if step >= limit:
                 if not await self._goes_on(step):
@@ -152,11 +157,27 @@ class Agent:
             except ModelFault as fault:
                 return self._faulted(fault, step)
             if not finish.message.calls:
+                if not nudged and self._nudge(turn, finish, offered):
+                    nudged = True
+                    continue
                 return self._ended(finish, step)
             await self._caller.perform(turn, finish.message.calls, offered, self.history.append)
             self.measure(model)
             if self._caller.stopped:
                 return Ending("interrupted", "You stopped the turn.", finish.message.text, step)
+
+    def _nudge(self, turn: int, finish: Finish, offered: Offered) -> bool:
+        """Ask the model to make a call that it wrote as text, where the tool is one it was offered; else an
+        answer that only talks about calls would be asked again.
+        """
+        name = finish.written_call
+        if name not in offered.names or finish.reason != "stop":
+            return False
+        text = NUDGE.format(name=name)
+        self.history.append(UserMessage(text))
+        self._record.write("user", turn=turn, role="nudge", text=text)
+        self._emit(Notice("info", f"The model was asked once to make its call of {name} properly."))
+        return True
 
     # --------------------------------------------------------------- a request
 

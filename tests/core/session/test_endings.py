@@ -123,3 +123,39 @@ def test_a_flood_is_taken_whole(play: Open, name: str) -> None:
     with play(mode(name), servers={}) as driver:
         assert driver.ask("go").reason == "done"
         assert sum(len(event.text) for event in driver.of(p.TextDelta)) > 10_000
+
+
+def test_a_call_written_as_text_is_not_made_and_the_model_is_asked_once_to_make_it(
+    play: Open, model: ScriptedModel
+) -> None:
+    with play(mode("text-tool-call"), mode("text-tool-call"), servers={}) as driver:
+        assert driver.ask("go").reason == "done"
+        assert not driver.of(p.CallStarted)
+        notes = [notice.text for notice in driver.of(p.Notice)]
+    assert notes.count("The model wrote a tool call as text; it was not executed.") == 2
+    assert notes.count("The model was asked once to make its call of read_file properly.") == 1
+    assert len(model.requests) == 2
+    assert "call of read_file as text" in model.requests[1]["messages"][-1]["content"]
+
+
+def test_a_model_that_then_makes_the_call_goes_on(play: Open, model: ScriptedModel) -> None:
+    with play(mode("text-tool-call"), LOOK, say("done"), servers={}) as driver:
+        assert driver.ask("go").reason == "done"
+        assert len(driver.of(p.CallStarted)) == 1
+    assert len(model.requests) == 3
+
+
+def test_an_answer_about_calls_of_tools_that_are_not_there_is_left_alone(
+    play: Open, model: ScriptedModel
+) -> None:
+    text = 'A call looks like this: <tool_call>{"name": "get_weather", "arguments": {}}</tool_call>'
+    with play(say(text), servers={}) as driver:
+        assert driver.ask("how do models call?").reason == "done"
+    assert len(model.requests) == 1
+
+
+def test_a_result_the_model_invented_is_pointed_out(play: Open) -> None:
+    with play(mode("invented-result"), servers={}) as driver:
+        driver.ask("go")
+        notes = [notice.text for notice in driver.of(p.Notice)]
+    assert "The model wrote a tool result itself; no tool gave it." in notes
