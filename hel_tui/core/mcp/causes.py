@@ -14,6 +14,8 @@ from typing import Any
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 CALL: ContextVar[str] = ContextVar("hel-call", default="")
 """Id of the call (the card) that is being carried out."""
+UNASKED: ContextVar[bool] = ContextVar("hel-unasked", default=False)
+"""The call is made unasked: what the server asks meanwhile is declined, nobody is disturbed."""
 META: ContextVar[Mapping[str, Any]] = ContextVar("hel-meta", default=NOTHING)
 """What the person puts into `_meta` of a call by hand (specification, basic protocol: _meta)."""
 SENDING: ContextVar[int] = ContextVar("hel-sending", default=-1)

@@ -86,6 +86,7 @@ class Connection:
         self._requests = Requests(entry, self._wire, serving, link.how_it_ended)
         serving.paused = self._requests.paused
         serving.current = self._requests.current
+        serving.causes = self._requests.causes
         self._notes = Notes(hooks.on_log, hooks.on_dropped, hooks.on_updated, wire_hooks.on_stray)
         wire_hooks.on_note = self._notes.take
         self._session: Session | None = None

@@ -11,7 +11,7 @@ import contextlib
 import time
 from collections.abc import Awaitable, Callable, Iterator
 
-from hel_tui.core.mcp.causes import CALL, META
+from hel_tui.core.mcp.causes import CALL, META, UNASKED
 from hel_tui.core.mcp.client import MCPError, Session
 from hel_tui.core.mcp.deadline import Deadlines
 from hel_tui.core.mcp.entries import ServerEntry
@@ -69,10 +69,16 @@ class Requests:
         self._next_token = 0
         self._running: dict[str, str] = {}
         """Progress token -> raw name of the tool, of the calls under way."""
+        self._causes: dict[str, tuple[str, bool]] = {}
+        """Progress token -> id of the call, and whether it is made unasked."""
 
     def current(self) -> str:
         """The tool whose call a request of the server may be about; empty when there are several or none."""
         return next(iter(self._running.values())) if len(self._running) == 1 else ""
+
+    def causes(self) -> tuple[tuple[str, bool], ...]:
+        """The calls a request of the server may be about: the id of each, and whether it is made unasked."""
+        return tuple(self._causes.values())
 
     @contextlib.contextmanager
     def paused(self) -> Iterator[None]:
@@ -112,6 +118,8 @@ class Requests:
         token = f"call-{self._next_token}"
         self._running[token] = what if method == "tools/call" else ""
         trace, call = self._wire.hooks.trace, CALL.get()
+        if method in INPUT_METHODS:
+            self._causes[token] = call, UNASKED.get()
         trace.began(token, call)
         is_hard = False
         try:
@@ -141,6 +149,7 @@ class Requests:
             raise await self._fault(error, what) from error
         finally:
             self._running.pop(token, None)
+            self._causes.pop(token, None)
             trace.ended(call)
             report.close()
 

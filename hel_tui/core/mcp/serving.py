@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from hel_tui.core.mcp.asking import Helpers
+from hel_tui.core.mcp.causes import UNASKED
 from hel_tui.core.mcp.elicitation import form_answer, form_question, url_answer, url_question
 from hel_tui.core.mcp.entries import ServerEntry
 from hel_tui.core.mcp.limits import MOST_REFUSED, Limits
@@ -37,6 +38,7 @@ MOST_INPUTS = 8
 """Questions one result may ask."""
 MOST_VISITS = 5
 """URLs one refused call may send the person to."""
+UNDISTURBED = "It asked for the person or the model in a call that was made again by itself: it was declined."
 
 _ABOUT: dict[str, Switch] = {
     "roots/list": "roots",
@@ -66,6 +68,8 @@ class Serving:
     """Entered while a person is asked: no limit of a call runs."""
     current: Callable[[], str] = str
     """Raw name of the tool whose call it may be about; empty when that is not clear."""
+    causes: Callable[[], tuple[tuple[str, bool], ...]] = tuple
+    """The calls it may be about: the id of each, and whether it is made unasked."""
     limits: Limits = field(default_factory=Limits)
     mask: Callable[[str], str] = str
     """Hides known secrets in what the person and the model are told for the server."""
@@ -171,6 +175,9 @@ class Serving:
         if not self.helpers.answerable:
             self._note("It asked the person for something; nobody is there to answer, so it was declined.")
             return {"action": "decline"}
+        if self._is_unasked():
+            self._note(UNDISTURBED)
+            return {"action": "decline"}
         if self.limits.refused.count >= MOST_REFUSED:
             self._note("It keeps asking what you did not say yes to: hel declines for you for a minute.")
             return {"action": "decline"}
@@ -201,6 +208,9 @@ class Serving:
         if not self.helpers.answerable:
             self._note("It asked for the model; nobody is there to allow it, so it was declined.")
             raise AskRefused(REJECTED, "nobody is there to allow it")
+        if self._is_unasked():
+            self._note(UNDISTURBED)
+            raise AskRefused(REJECTED, "this call was made again by itself; nobody was asked")
         with self.paused():
             return await sample(
                 self.entry.name,
@@ -211,6 +221,12 @@ class Serving:
                 self._ask,
                 self.helpers.sample,
             )
+
+    def _is_unasked(self) -> bool:
+        """Whether all it can be about was made unasked: nobody is disturbed then. The calls are noted."""
+        causes = self.causes()
+        self.switches.asked.update(call for call, _ in causes if call)
+        return UNASKED.get() or (bool(causes) and all(unasked for _, unasked in causes))
 
     def _note(self, sentence: str) -> None:
         """Tell the person, but not as often as the server likes."""

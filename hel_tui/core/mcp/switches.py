@@ -20,6 +20,8 @@ class Switches:
         self._said: dict[Switch, bool] = {}
         self.declared: frozenset[Switch] | None = None
         """What was declared to the server when it was greeted last; None before."""
+        self.asked: set[str] = set()
+        """Ids of the calls (the cards) during which the server asked for the person or the model."""
 
     def set(self, what: Switch, on: bool) -> None:
         """The person lets it, or no longer."""

@@ -81,6 +81,8 @@ class Renewal:
     reruns: tuple[Rerun, ...] = ()
     running: bool = False
     """More is being called again."""
+    asking: int = 0
+    """Calls by hand that are not made again, since the server asked the person or the model during them."""
 
 
 @dataclass(frozen=True, slots=True)

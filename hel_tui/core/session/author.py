@@ -149,6 +149,7 @@ class Author:
             failure=failure.number if failure is not None else 0,
             change=change if change != known else 0,
             running=bool(again),
+            asking=self._reruns.left_out(name) if failure is None else 0,
         )
         self._tell(renewal, sentence(renewal, outcome.still_up, left=len(again)))
         left = len(again)

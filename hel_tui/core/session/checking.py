@@ -136,12 +136,15 @@ class Checking:
             self._chosen |= set(map(_key, checks))
             began = time.monotonic()
             results = await self._all(checks)
-            ran = {result.check.name for result in results}
-            kept = {row.name for row in self.rows} - ran
-            self.results = (*(one for one in self.results if one.check.name in kept), *results)
+            self.keep(results)
             passed = sum(result.state == "passed" for result in results)
             failed = sum(result.state in ("failed", "error") for result in results)
             self._emit(p.ChecksRan(passed, failed, time.monotonic() - began))
+
+    def keep(self, results: Sequence[p.CheckResult]) -> None:
+        """These are the newest results of their checks; those of checks that are gone are let go."""
+        kept = {row.name for row in self.rows} - {result.check.name for result in results}
+        self.results = (*(one for one in self.results if one.check.name in kept), *results)
 
     async def _may_run(self, checks: Sequence[Check], server: str) -> bool:
         """Whether the person agreed to these checks as they are now; asked where that is not known."""

@@ -71,4 +71,5 @@ def sentence(renewal: p.Renewal, still_up: bool, *, left: int) -> str:
         told.append(f"{len(renewal.reruns)} called again, {differ} with another result")
         told += [f"{wrong} failed"] if wrong else []
     told += [f"{left} not called again, the next save came first"] if left else []
+    told += [f"{renewal.asking} not called again, it asks you meanwhile"] if renewal.asking else []
     return "; ".join(told)[:MAX_SENTENCE]

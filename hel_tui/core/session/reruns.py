@@ -1,7 +1,8 @@
 """What author mode calls again when a server was renewed: the old result beside the new one.
 
 Only what the person called by hand in this run, and checks that may be run unasked: a call that a model made
-is never made again, nor one of a tool that is said to destroy. Not here: when (author), checks (checking).
+is never made again, nor one of a tool that is said to destroy, nor one during which the server asked for the
+person or the model. Not here: when (author), checks (checking).
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from hel_tui.core.checks.check import Check
 from hel_tui.core.checks.comparing import rendered
 from hel_tui.core.checks.running import NoResult
 from hel_tui.core.mcp.arguments import check_arguments
+from hel_tui.core.mcp.causes import UNASKED
 from hel_tui.core.mcp.faults import CallFault
 from hel_tui.core.mcp.host import Host
 from hel_tui.core.mcp.tool import McpTool
@@ -78,17 +80,31 @@ class Reruns:
     def due(self, server: str) -> list[Make]:
         """The calls that are to be made again after a renewal of `server`, one after the other."""
         checks = tuple(self._checking.due(server))[:MOST_CHECKS]
-        return [
+        makes: list[Make] = [
             *(partial(self._check, check) for check in checks),
             *(partial(self._again, detail) for detail in self._calls(server)),
         ]
+        return [partial(_unasked, make) for make in makes]
 
     def _calls(self, server: str) -> list[p.CallDetail]:
         """The newest calls by hand, each tool with each arguments once; oldest first."""
+        asked = self._asked(server)
         newest: dict[tuple[str, str], p.CallDetail] = {}
         for detail in reversed(self._ledger.by_hand(server)):
-            newest.setdefault((detail.tool, detail.arguments), detail)
+            if (key := (detail.tool, detail.arguments)) not in asked:
+                newest.setdefault(key, detail)
         return list(newest.values())[:MOST_CALLS][::-1]
+
+    def _asked(self, server: str) -> set[tuple[str, str]]:
+        """Tool and arguments of the calls by hand during which the server asked the person or the model."""
+        supervisor = self._host.server(server)
+        calls = supervisor.stores.switches.asked if supervisor is not None else ()
+        found = [detail for detail in self._ledger.by_hand(server) if detail.call_id in calls]
+        return {(detail.tool, detail.arguments) for detail in found}
+
+    def left_out(self, server: str) -> int:
+        """How many calls by hand are not made again because the server asks during them."""
+        return len(self._asked(server))
 
     async def _check(self, check: Check) -> p.Rerun:
         came: list[Json] = []
@@ -98,6 +114,7 @@ class Reruns:
         except TimeoutError:
             what = "it was not compared" if came else "no answer"
             result = p.CheckResult(check.row, "error", LIMIT, f"{what} within {LIMIT:g} s")
+        self._checking.keep([result])
         after = await in_thread(lambda: rendered(came[0]), "hel-rerun") if came else result.message
         return self._told(f"check {check.name}", check.tool, check.arguments, None, after, result)
 
@@ -169,6 +186,15 @@ class Reruns:
     def _came(self, text: str) -> _Came:
         text = self._hide(text).rstrip("\n")
         return _Came(text[:MAX_TEXT], hashlib.sha256(text.encode("utf-8", "replace")).digest())
+
+
+async def _unasked(make: Make) -> p.Rerun | None:
+    """Make a call while nobody is disturbed."""
+    token = UNASKED.set(True)
+    try:
+        return await make()
+    finally:
+        UNASKED.reset(token)
 
 
 def _first(detail: p.CallDetail) -> str | None:

@@ -363,3 +363,65 @@ def test_a_system_that_cannot_watch_so_much_is_told_in_a_sentence(
     with opened() as driver:
         driver.wait(lambda _: [e for e in driver.of(p.Notice) if "watch limit" in e.text])
         assert [e.text for e in driver.of(p.Notice) if e.severity == "error"] == []
+
+
+ASK = """self.waiting = identity; self.send({"jsonrpc": "2.0", "id": "ask", "method": "elicitation/create",
+            "params": {"message": "?", "requestedSchema": {"type": "object", "properties": {}}}}); return
+
+    def other(self, message):
+        if message.get("id") == "ask":
+            self.answer(self.waiting, text(message["result"]["action"]))
+        else:
+            super().other(message)
+
+    def unused(self, identity, arguments):
+        pass"""
+"""A tool that asks the person, and answers what they did."""
+
+
+def test_a_call_that_asks_the_person_is_not_made_again_by_itself(
+    opened: Callable[[], Driver], source: Source
+) -> None:
+    source.save("one", call=ASK)
+    with opened() as driver:
+        driver.phase("mine", "ready")
+        driver.send(p.CallTool("mine.echo", "{}"))
+        driver.answer(p.ApprovalQuestion, p.ApprovalAnswer("once"))
+        driver.answer(p.FormQuestion, p.FormAnswer("accept"))
+        assert driver.call_end(0).state == "ok"
+        source.save("two", call=ASK)
+        assert renewed(driver).reruns == ()
+        told = driver.of(p.ServerRenewed)[-1].sentence
+        assert told == "the new one answers; 1 not called again, it asks you meanwhile"
+        assert source.made == ["echo"]
+
+
+def test_what_a_server_asks_in_a_call_that_is_made_again_is_declined_without_a_question(
+    opened: Callable[[], Driver], source: Source
+) -> None:
+    source.save("one")
+    with opened() as driver:
+        driver.phase("mine", "ready")
+        by_hand(driver, "{}")
+        source.save("two", call=ASK)
+        (again,) = renewed(driver).reruns
+        assert again.after == "decline"
+        assert not [one for one in driver.of(p.Asked) if isinstance(one.question, p.FormQuestion)]
+        assert [one for one in driver.of(p.Notice) if "made again by itself" in one.text]
+
+
+def test_a_check_that_was_run_after_a_save_is_among_the_results(
+    opened: Callable[[], Driver], source: Source
+) -> None:
+    source.save("one")
+    with opened() as driver:
+        driver.phase("mine", "ready")
+        by_hand(driver, '{"text": "hi"}')
+        driver.send(p.SaveCheck(driver.results()[-1].call_id, "says one"))
+        driver.wait(lambda _: [e for e in driver.of(p.ChecksChanged) if e.count == 1])
+        assert driver.core.check_results() == ()
+        source.save("two")
+        renewed(driver)
+        assert [(one.check.name, one.state) for one in driver.core.check_results()] == [
+            ("says one", "failed")
+        ]

@@ -8,7 +8,7 @@ from hel_tui.core import protocol as p
 from hel_tui.core.session.renewals import KEPT, Renewals, sentence
 
 
-def renewal(number: int, text: str = "", **more: bool) -> p.Renewal:
+def renewal(number: int, text: str = "", **more: int) -> p.Renewal:
     again = p.Rerun("t", "{}", text, text, same=True, failed=False)
     return p.Renewal(number, "s", 0.0, (), "renewed", reruns=(again,) if text else (), **more)
 
@@ -43,6 +43,7 @@ def test_what_is_known_of_a_renewal_by_now_takes_the_place_of_what_was() -> None
     ("one", "left", "told"),
     [
         (renewal(1), 0, "the new one answers"),
+        (renewal(1, asking=2), 0, "the new one answers; 2 not called again, it asks you meanwhile"),
         (renewal(1, running=True), 3, "the new one answers; 3 are being called again"),
         (renewal(1, "x"), 0, "the new one answers; 1 called again, 0 with another result"),
         (
