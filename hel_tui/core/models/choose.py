@@ -246,5 +246,6 @@ async def list_models(choice: Choice, limit: float = 5.0) -> Listing:
     if choice.info is None:
         return Listing("", "", (), choice.note)
     info = choice.info
-    listed, problem = await listed_models(info.base_url, choice.key, limit)
+    api = choice.profile.dialect.api if choice.profile is not None else "chat"
+    listed, problem = await listed_models(info.base_url, choice.key, limit, api)
     return Listing(info.provider, info.base_url, tuple(one.name for one in listed), problem)

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from hel_tui.core.addresses import host_of
 from hel_tui.core.models.faults import clean, sentence
-from hel_tui.core.models.profiles import LOCAL, PROFILES
+from hel_tui.core.models.profiles import LOCAL, PROFILES, Api
 from hel_tui.core.threads import in_thread
 from hel_tui.core.vocabulary import Json
 
@@ -71,8 +71,13 @@ async def _engine(provider: str, base_url: str, limit: float) -> LocalEngine | N
     return None if problem else LocalEngine(provider, base_url, tuple(one.name for one in listed))
 
 
-async def listed_models(base_url: str, key: str, limit: float) -> tuple[tuple[Listed, ...], str]:
-    """(models, problem) from `GET <base_url>/models`; the problem is a sentence, empty when all is well."""
+async def listed_models(
+    base_url: str, key: str, limit: float, api: Api = "chat"
+) -> tuple[tuple[Listed, ...], str]:
+    """(models, problem) from `GET <base_url>/models`; the problem is a sentence, empty when all is well.
+
+    Anthropic and Gemini give pages: the first one, as long as it may be.
+    """
     await in_thread(lambda: importlib.import_module("httpx"), "hel-http")
     import httpx
 
@@ -83,8 +88,8 @@ async def listed_models(base_url: str, key: str, limit: float) -> tuple[tuple[Li
     try:
         async with (
             asyncio.timeout(limit),
-            open_client(base_url, key, connect=limit, idle=limit) as client,
-            client.stream("GET", f"{base_url}/models") as response,
+            open_client(base_url, key, connect=limit, idle=limit, api=api) as client,
+            client.stream("GET", f"{base_url}/models{_PAGES.get(api, '')}") as response,
         ):
             if response.status_code != 200:
                 return (), f"{who} answered {response.status_code} when asked for its models."
@@ -102,25 +107,41 @@ async def listed_models(base_url: str, key: str, limit: float) -> tuple[tuple[Li
         return (), f"{who} does not list models the OpenAI way."
 
 
+_PAGES = {"messages": "?limit=1000", "gemini": "?pageSize=1000"}
+
+
 def _listed(value: Any) -> tuple[Listed, ...]:
-    """Models in a list of the OpenAI form, at most 2,000. Raises ValueError for another shape."""
-    entries = value.get("data") if isinstance(value, dict) else None
+    """Models in a list of OpenAI's, Anthropic's or Gemini's form, at most 2,000. Of Gemini's, those that
+    generate text. Raises ValueError for another shape.
+    """
+    entries = value.get("data", value.get("models")) if isinstance(value, dict) else None
     if not isinstance(entries, list):
         raise ValueError("no list")
     return tuple(
-        Listed(clean(entry["id"])[:200], _window(entry))
+        Listed(clean(name)[:200], _window(entry))
         for entry in entries[:2000]
-        if isinstance(entry, dict) and isinstance(entry.get("id"), str)
+        if isinstance(entry, dict) and (name := _name(entry))
     )
+
+
+def _name(entry: Json) -> str:
+    """The model's name in an entry; empty for what has none, or cannot answer."""
+    methods = entry.get("supportedGenerationMethods")
+    if isinstance(methods, list) and "generateContent" not in methods:
+        return ""
+    name = entry.get("id") or entry.get("name")
+    return name.removeprefix("models/") if isinstance(name, str) else ""
 
 
 def _window(entry: Json) -> int:
     """The context window an entry gives: `max_model_len` (vLLM), `context_length` (OpenRouter), `meta.n_ctx`
-    (llama.cpp)."""
+    (llama.cpp), `max_input_tokens` (Anthropic), `inputTokenLimit` (Gemini)."""
     meta = entry.get("meta")
     found = (
         entry.get("max_model_len"),
         entry.get("context_length"),
         meta.get("n_ctx") if isinstance(meta, dict) else None,
+        entry.get("max_input_tokens"),
+        entry.get("inputTokenLimit"),
     )
     return next((size for size in found if isinstance(size, int) and 0 < size < 2**31), 0)

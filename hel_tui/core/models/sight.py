@@ -114,6 +114,8 @@ _WAYS: dict[str, tuple[_Way, ...]] = {
     "ollama": (_ollama,),
     "lmstudio": (_lmstudio,),
     "vllm": (_listed,),
+    "anthropic": (),
+    "gemini": (),
 }
 
 

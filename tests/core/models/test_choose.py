@@ -19,10 +19,10 @@ from hel_tui.core.models.choose import (
     resolve,
 )
 from hel_tui.core.models.local import LocalEngine, find_local, listed_models, local_places
-from hel_tui.core.models.profiles import PROFILES, Profile
+from hel_tui.core.models.profiles import PROFILES, Profile, profile_of
 from hel_tui.core.models.types import Finish, Prices, Request
 from hel_tui.core.vocabulary import UserMessage
-from tests.fixtures.models.endpoint import Endpoint, ScriptedModel, say
+from tests.fixtures.models.endpoint import Endpoint, Exchange, ScriptedModel, say
 from tests.fixtures.models.modes import MODES
 
 URL = "http://127.0.0.1:9/v1"
@@ -44,6 +44,24 @@ def test_a_known_provider_brings_its_address_key_and_window() -> None:
     assert choice.info.window == 1_000_000
     assert choice.info.prices == Prices(2.0, 0.5, 8.0)
     assert (choice.key, choice.key_source) == ("k", "OPENAI_API_KEY")
+
+
+def test_a_name_tells_the_longest_answer_and_the_efforts() -> None:
+    info = chosen("anthropic/claude-opus-4-8", environ={"ANTHROPIC_API_KEY": "k"}).info
+    assert info is not None
+    assert (info.window, info.max_output, info.thinks, info.sees) == (1_000_000, 128_000, True, True)
+    assert info.efforts == ("none", "low", "medium", "high", "xhigh", "max")
+    assert chosen("openai-responses/gpt-4.1", environ={"OPENAI_API_KEY": "k"}).info is not None
+    unknown = chosen("acme/x", URL).info
+    assert unknown is not None
+    assert (unknown.window, unknown.max_output, unknown.thinks, unknown.efforts) == (0, 0, None, ())
+
+
+@pytest.mark.parametrize("path", ["/chat/completions", "/messages", "/responses/"])
+def test_an_address_with_the_path_of_an_api_is_its_base(path: str) -> None:
+    info = chosen("anthropic/m", URL + path).info
+    assert info is not None
+    assert info.base_url == URL
 
 
 def test_a_name_may_hold_slashes() -> None:
@@ -177,6 +195,53 @@ async def test_models_are_listed_for_a_picker() -> None:
     gone = await list_models(chosen("my/x", endpoint.url))
     assert gone.names == ()
     assert "could not be asked" in gone.problem
+
+
+@pytest.mark.parametrize(
+    ("provider", "header", "query", "listed"),
+    [
+        (
+            "anthropic",
+            "x-api-key",
+            "?limit=1000",
+            {
+                "data": [{"type": "model", "id": "claude-opus-5-5", "max_input_tokens": 1000}],
+                "has_more": False,
+            },
+        ),
+        (
+            "gemini",
+            "x-goog-api-key",
+            "?pageSize=1000",
+            {
+                "models": [
+                    {
+                        "name": "models/gemini-3-flash",
+                        "inputTokenLimit": 1000,
+                        "supportedGenerationMethods": ["generateContent"],
+                    },
+                    {"name": "models/embedding-1", "supportedGenerationMethods": ["embedContent"]},
+                ]
+            },
+        ),
+    ],
+)
+async def test_models_are_listed_in_the_way_of_each_api(
+    monkeypatch: pytest.MonkeyPatch, provider: str, header: str, query: str, listed: object
+) -> None:
+    async def lists(endpoint: Endpoint, exchange: Exchange) -> None:
+        endpoint.exchanges.append(exchange)
+        await exchange.answer(200, listed)
+
+    monkeypatch.setattr(Endpoint, "_answer", lists)
+    async with Endpoint(MODES["ok-text"]) as endpoint:
+        choice = chosen(f"{provider}/x", endpoint.url, {"HEL_API_KEY": "k"})
+        found, problem = await listed_models(endpoint.url, "k", 5.0, profile_of(provider).dialect.api)
+        assert (await list_models(choice)).names == tuple(one.name for one in found)
+    assert problem == ""
+    assert [one.window for one in found] == [1000]
+    assert endpoint.exchanges[0].headers[header] == "k"
+    assert endpoint.exchanges[0].path == f"/v1/models{query}"
 
 
 # --------------------------------------------------------------------- opening

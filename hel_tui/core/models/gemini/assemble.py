@@ -100,7 +100,7 @@ class GeminiAssembler:
                 self._part(part, parts)
         if isinstance(reason := candidate.get("finishReason"), str) and reason:
             self._reason = reason
-            told = candidate.get("finishMessage")
+            told = candidate.get("finishMessage") if reason != "STOP" else None
             self._remark = f"The provider says: {told[:300]}" if isinstance(told, str) and told else ""
         return parts
 

@@ -1,0 +1,89 @@
+"""Whole turns with tools in every API, through the real session: what is sent is valid all the way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from hel_tui.core import protocol as p
+from tests.fixtures.models.endpoint import Reply, ScriptedModel, call, calls, fail, say
+from tests.fixtures.models.strict_apis import STRICT
+from tests.rig import Driver
+
+Open = Callable[..., Driver]
+
+NAMES = {
+    "responses": "openai-responses/gpt-5.5",
+    "messages": "anthropic/claude-haiku-4-5",
+    "gemini": "gemini/gemini-3-flash",
+}
+LOOK = call("read_file", {"path": "config.ini"})
+
+
+@pytest.fixture
+def model() -> Iterator[ScriptedModel]:
+    """A scripted model, without the rules of chat completions."""
+    with ScriptedModel() as endpoint:
+        yield endpoint
+
+
+@pytest.mark.parametrize("api", list(NAMES))
+def test_a_conversation_with_tools_is_valid_at_every_step(play: Open, model: ScriptedModel, api: str) -> None:
+    script: tuple[Reply, ...] = (
+        calls(LOOK, call("mcp__fix__echo", {"text": "포트"}), text="I look.", reasoning="Both at once."),
+        call("read_file", {"path": "absent"}),
+        say("It is 7000.", reasoning="Now I know."),
+        say("Again: 7000."),
+    )
+    with play(*script, model=NAMES[api], access="auto") as driver:
+        assert driver.ask("which port?").reason == "done"
+        assert driver.ask("sure?").reason == "done"
+        assert "".join(delta.text for delta in driver.of(p.ReasoningDelta)) == "Both at once.Now I know."
+        assert len(driver.of(p.CallStarted)) == 3
+    assert len(model.requests) == 4
+    assert [STRICT[api](body) for body in model.requests] == [""] * 4
+
+
+@pytest.mark.parametrize("api", list(NAMES))
+def test_an_interrupted_turn_leaves_a_history_the_provider_takes(
+    play: Open, model: ScriptedModel, api: str
+) -> None:
+    slow = say("word " * 200, reasoning="Hm.", pause=0.05)
+    with play(LOOK, slow, say("Here."), servers={}, model=NAMES[api]) as driver:
+        driver.send(p.Submit("go"))
+        driver.wait(lambda _: driver.of(p.TextDelta))
+        driver.send(p.Interrupt())
+        assert driver.turn_end(0).reason == "interrupted"
+        assert driver.ask("hi").reason == "done"
+    assert [STRICT[api](body) for body in model.requests] == ["", "", ""]
+
+
+@pytest.mark.parametrize("api", list(NAMES))
+def test_a_model_changed_within_a_conversation_takes_over_its_history(
+    play: Open, model: ScriptedModel, api: str
+) -> None:
+    replies = [
+        calls(LOOK, reasoning="Hm."),
+        say("7000.", reasoning="So."),
+        LOOK,
+        say("7000."),
+        LOOK,
+        say("7000."),
+    ]
+    with play(*replies, servers={}, model=NAMES[api]) as driver:
+        driver.ask("go")
+        for other in [name for name in NAMES if name != api]:
+            driver.send(p.SetModel(NAMES[other], model.url))
+            name = NAMES[other]
+            driver.wait(lambda _, name=name: driver.of(p.ModelChanged)[-1].label == name)
+            assert driver.ask("go on").reason == "done"
+            assert STRICT[other](model.requests[-1]) == ""
+
+
+@pytest.mark.parametrize("api", list(NAMES))
+def test_a_rate_limit_is_waited_out_in_sight(play: Open, model: ScriptedModel, api: str) -> None:
+    limited = fail(429, "Slow down", headers={"Retry-After": "0"})
+    with play(limited, say("hello"), servers={}, model=NAMES[api]) as driver:
+        assert driver.ask("go").reason == "done"
+        assert "Slow down" in driver.of(p.Retrying)[0].why
