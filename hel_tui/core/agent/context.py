@@ -8,18 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from hel_tui.core.agent.compaction import Compactor, Shorten, cut_only
+from hel_tui.core.agent.compaction import Compactor
 from hel_tui.core.agent.gates import Record
 from hel_tui.core.agent.history import History, Keeper
 from hel_tui.core.agent.offer import Offer, Offered
 from hel_tui.core.agent.registry import Registry
+from hel_tui.core.agent.shortening import Shorten, Steps, cut_only
 from hel_tui.core.agent.spending import Accounts
 from hel_tui.core.agent.summarising import Asking, Summariser, sees, takes_reasoning
 from hel_tui.core.context.meter import Meter
 from hel_tui.core.context.picture import parts_of, scaled
 from hel_tui.core.models.types import ChatModel, Usage
 from hel_tui.core.protocol import ContextPicture, Event, UsageChanged
-from hel_tui.core.vocabulary import ToolDefinition
+from hel_tui.core.vocabulary import Message, ToolDefinition
 
 Prompt = Callable[[Sequence[tuple[str, str]]], str]
 """Gives the system prompt of a conversation, from the inventory of server tools."""
@@ -64,15 +65,14 @@ class Context:
         """Tokens of the last request that the provider read from its cache."""
         self.history = History(keeper)
         self.accounts = Accounts()
-        self.compactor = Compactor(
+        steps = Steps(
             history=self.history,
             meter=self._meter,
-            emit=emit,
-            record=record,
             summariser=Summariser(emit, record, self.accounts),
             shorten=shorten,
             reminders=reminders,
         )
+        self.compactor = Compactor(steps, emit, record)
 
     def reset(self) -> None:
         """An empty conversation; what it cost stays counted."""
@@ -82,6 +82,14 @@ class Context:
         self._registry.turn_over()
         self._system = ""
         self._cached = 0
+
+    def go_on(self, messages: Sequence[Message], usage: UsageChanged | None) -> None:
+        """A kept conversation, and what it cost so far, instead of this one."""
+        self.reset()
+        self.history.restore(messages)
+        self.accounts = Accounts()
+        if usage is not None:
+            self.accounts.go_on(usage)
 
     # --------------------------------------------------------------- a request
 

@@ -13,13 +13,14 @@ from typing import Any
 
 from hel_tui.core.agent.answer import Answer
 from hel_tui.core.agent.calls import Caller
-from hel_tui.core.agent.compaction import MOST_REFUSALS, Shorten, cut_only
+from hel_tui.core.agent.compaction import MOST_REFUSALS
 from hel_tui.core.agent.context import Context, News, Prompt
 from hel_tui.core.agent.gates import Record
 from hel_tui.core.agent.history import History, Keeper
 from hel_tui.core.agent.ledger import recorded
 from hel_tui.core.agent.offer import MOST_ROUNDS, Offer, Offered
 from hel_tui.core.agent.registry import Registry
+from hel_tui.core.agent.shortening import Shorten, cut_only
 from hel_tui.core.agent.spending import Totals
 from hel_tui.core.agent.summarising import Asking
 from hel_tui.core.models.types import ChatModel, Finish, FinishReason, ModelFault, Request

@@ -63,7 +63,7 @@ def fitted(messages: Sequence[Message], room: int) -> list[Message]:
     """
     out = list(messages)
     size = sum(_size(cost_of(one)) for one in out)
-    for at in long_results(out, len(out), SHORT_HEAD + SHORT_TAIL + 200):
+    for at in long_results(out, 0, len(out), SHORT_HEAD + SHORT_TAIL + 200):
         if size <= room:
             return out
         text = out[at].text
@@ -75,11 +75,11 @@ def fitted(messages: Sequence[Message], room: int) -> list[Message]:
     return [UserMessage(LEFT_OUT.format(count=start)), *out[start:]] if start else out
 
 
-def long_results(history: Sequence[Message], stop: int, longer_than: int) -> list[int]:
-    """The results before `stop` that are longer than so many characters, the longest first."""
+def long_results(history: Sequence[Message], start: int, stop: int, longer_than: int) -> list[int]:
+    """The results from `start` to `stop` that are longer than so many characters, the longest first."""
     found = [
         (len(message.text), at)
-        for at, message in enumerate(history[:stop])
+        for at, message in enumerate(history[start:stop], start)
         if isinstance(message, ToolMessage) and len(message.text) > longer_than
     ]
     return [at for _, at in sorted(found, key=lambda pair: (-pair[0], pair[1]))]

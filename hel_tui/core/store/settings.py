@@ -105,9 +105,9 @@ class _Bad(Exception):
 def load_settings(project: Path, places: Places, *, project_is_trusted: bool = False) -> LoadedSettings:
     """Read both files. The project's values win where they may: always when trusted, else only to tighten.
 
-    Untrusted, a project can lower the access level, `max_steps`, `inventory_budget` and `context_window`, switch
-    `network` and `vision` off, narrow `tools`, leave tools out by `naming`, and add `ask` and `deny` rules; everything else
-    of its file is left out with one note.
+    Untrusted, a project can lower the access level, `max_steps`, `inventory_budget` and `context_window`,
+    switch `network` and `vision` off, narrow `tools`, leave tools out by `naming`, and add `ask` and `deny`
+    rules; everything else of its file is left out with one note.
     """
     notes: list[SettingsNote] = []
     user, user_rules, _ = _read(places.user_settings, "user", notes)
