@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tests.bench.figures import Figure, table
 
-NAMES = ("start", "stream", "calls", "hosting", "keys", "inside", "trace", "logs", "idle", "scale")
+NAMES = ("start", "stream", "adapters", "calls", "hosting", "keys", "inside", "trace", "logs", "idle", "scale")
 
 
 def main() -> int:
