@@ -31,7 +31,8 @@ _UNKNOWN_FIELD = re.compile(
     re.I,
 )
 _EFFORT = re.compile(
-    r"reasoning[_. ]?effort|\beffort\b|think(?:ing)?[_ .]?(?:level|budget|config|type|value)|think value"
+    r"reasoning[_. ]?effort|\beffort\b|output_config"
+    r"|think(?:ing)?[_ .]?(?:level|budget|config|type|value)|think value"
     r"|support thinking|adaptive thinking|thinking\b|enable_thinking|chat_template_kwargs"
     r"|(?:parameter|field|argument|name).{0,12}['\"`]reasoning|['\"`]reasoning['\"`.]",
     re.I,
@@ -42,6 +43,15 @@ _SUMMARY = re.compile(
 _OUTPUT = re.compile(
     r"max_tokens: (?P<asked>\d+) > (?P<most>\d+)|at most (?P<least>\d+) (?:output|completion)"
 )
+_ID = re.compile(
+    r"call.{0,3}id.{0,200}length of (?P<exact>\d+)"
+    r"|tool_call(?:s|_id)\b.{0,60}\bid\b.{0,60}maximum length (?P<most>\d+)"
+    r"|tool_call_id.{0,60}maximum length (?P<also>\d+)",
+    re.I | re.S,
+)
+"""Mistral: "must be a-z, A-Z, 0-9, with a length of 9"; OpenAI: "Invalid 'messages[2].tool_calls[0].id':
+string too long. Expected a string with maximum length 40".
+"""
 _CACHE = re.compile(r"cache_control", re.I)
 
 
@@ -97,6 +107,10 @@ def _fields(dialect: Dialect, said: str) -> Change | None:
     if found := _OUTPUT.search(said):
         most = int(found["most"] or found["least"])
         return Change(replace(dialect, output=most)) if 0 < most != dialect.output else None
+    if dialect.api == "chat" and (found := _ID.search(said)):
+        length = int(found["exact"] or found["most"] or found["also"])
+        fits = 8 <= length <= 64 and length != dialect.id_length
+        return Change(replace(dialect, id_length=length)) if fits else None
     if dialect.cache_markers and _CACHE.search(said):
         return Change(replace(dialect, cache_markers=False))
     if not _UNKNOWN_FIELD.search(said):
@@ -135,6 +149,7 @@ def _effort(request: Request, info: ModelInfo, dialect: Dialect, said: str) -> C
     if effort and _UNKNOWN_FIELD.search(said):
         note = f"{info.label} does not take the effort {effort}: it is asked without it."
         return Change(replace(dialect, refused_efforts=dialect.refused_efforts | {effort}), note)
-    if dialect.api in ("messages", "gemini") and way != "none" and _UNKNOWN_FIELD.search(said):
+    asked = way in ("adaptive", "level") or (dialect.api == "gemini" and way == "budget")
+    if dialect.api in ("messages", "gemini") and asked and _UNKNOWN_FIELD.search(said):
         return Change(replace(dialect, thinking="none"))
     return None

@@ -90,7 +90,7 @@ def resolve(
         provider,
         name,
         url,
-        window=window_of(label) or facts.window,
+        window=window_of(label) or facts.window or window_of(name),
         prices=prices_of(label) if not base_url else None,
         thinks=facts.thinks,
         efforts=facts.efforts,

@@ -1,28 +1,48 @@
-"""Ids of calls that a provider takes, for calls that another one made.
+"""Ids and names of calls that a provider takes, for those that another model made.
 
-A function of the history alone, so that a request and the next one spell an id the same way.
+Functions of the history alone, so that a request and the next one spell them the same way.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable
 
 _FOREIGN = re.compile(r"[^a-zA-Z0-9_-]+")
+_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_-]{0,63}")
+MARK = 12
+"""Digits of a hash that keep two ids apart."""
 
 
-def fitting(longest: int = 64) -> Callable[[str], str]:
-    """A function that makes any id one of at most `longest` of `[a-zA-Z0-9_-]`, and two never the same.
+def fit_id(id: str, longest: int = 64) -> str:
+    """The id as one of at most `longest` of `[a-zA-Z0-9_-]`, and of two ids never the same.
 
     Anthropic: "tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'"; OpenAI: "call_id: string too
-    long. Expected a string with maximum length 64".
+    long. Expected a string with maximum length 64"; Mistral: "must be a-z, A-Z, 0-9, with a length of 9".
     """
+    if id and len(id) <= longest and not _FOREIGN.search(id):
+        return id
+    return _cut(id, longest)
 
-    def fit(id: str) -> str:
-        if id and len(id) <= longest and not _FOREIGN.search(id):
-            return id
-        digest = hashlib.sha256(id.encode("utf-8", "replace")).hexdigest()[:12]
-        return f"{_FOREIGN.sub('_', id)[: longest - 13]}_{digest}"
 
-    return fit
+def exact_id(id: str, length: int) -> str:
+    """The id as exactly `length` letters and digits."""
+    plain = len(id) == length and id.isascii() and id.isalnum()
+    return id if plain else hashlib.sha256(id.encode("utf-8", "replace")).hexdigest()[:length]
+
+
+def fit_name(name: str) -> str:
+    """The name of a called tool as every provider takes it. A model may call what never was a tool, and one
+    refused name would end the conversation: "function.name: string does not match pattern".
+    """
+    if _NAME.fullmatch(name):
+        return name
+    cut = _cut(name, 64)
+    return cut if _NAME.fullmatch(cut) else f"_{cut[:63]}"
+
+
+def _cut(text: str, longest: int) -> str:
+    digest = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:MARK]
+    if longest <= MARK:
+        return digest[:longest]
+    return f"{_FOREIGN.sub('_', text)[: longest - MARK - 1]}_{digest}"

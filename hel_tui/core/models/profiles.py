@@ -42,6 +42,8 @@ class Dialect:
     """Whether the parts of a request that stay are marked for the provider's cache."""
     refused_efforts: frozenset[str] = frozenset()
     """What it was asked for and refused."""
+    id_length: int = 0
+    """How long ids of calls must be, where the server said so; 0 when it did not."""
     output: int = 0
     """Most tokens it lets an answer have, where it said so; 0 when it did not."""
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
 from hel_tui.core.models.efforts import for_chat, wanted
+from hel_tui.core.models.ids import exact_id, fit_name
 from hel_tui.core.models.profiles import Dialect
 from hel_tui.core.models.types import ModelFault, ModelInfo, Request
 from hel_tui.core.vocabulary import (
@@ -92,7 +93,8 @@ def _messages(
     returned: list[tuple[str, Image]] = []
     for message in messages:
         if isinstance(message, ToolMessage):
-            out.append({"role": "tool", "tool_call_id": message.call_id, "content": message.text})
+            id = _id(message.call_id, dialect)
+            out.append({"role": "tool", "tool_call_id": id, "content": message.text})
             returned += [(message.name, image) for image in message.images if image in wanted]
             continue
         parts = _returned(returned)
@@ -145,7 +147,7 @@ def _assistant(message: AssistantMessage, provider: str, dialect: Dialect) -> Js
         value["reasoning_details"] = extra["reasoning_details"]
     if message.calls:
         by_call: Mapping[str, Any] = extra.get("calls", {})
-        value["tool_calls"] = [_call(call, by_call.get(call.id)) for call in message.calls]
+        value["tool_calls"] = [_call(call, by_call.get(call.id), dialect) for call in message.calls]
     return value
 
 
@@ -154,11 +156,16 @@ def own_extra(message: AssistantMessage, provider: str) -> Mapping[str, Any]:
     return message.extra if message.extra.get("provider") == provider else {}
 
 
-def _call(call: ToolCall, extra: Any) -> Json:
+def _id(id: str, dialect: Dialect) -> str:
+    """The id as it came: some servers make it of parts they read again. Another one where they say so."""
+    return exact_id(id, dialect.id_length) if dialect.id_length else id
+
+
+def _call(call: ToolCall, extra: Any, dialect: Dialect) -> Json:
     value: Json = {
-        "id": call.id,
+        "id": _id(call.id, dialect),
         "type": "function",
-        "function": {"name": call.name, "arguments": valid_arguments(call.arguments)},
+        "function": {"name": fit_name(call.name), "arguments": valid_arguments(call.arguments)},
     }
     return value if extra is None else value | {"extra_content": extra}
 

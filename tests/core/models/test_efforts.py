@@ -123,6 +123,26 @@ def test_a_turn_that_began_without_thoughts_goes_on_without_a_budget() -> None:
 
 # -------------------------------------------------------------------- refusals
 
+REFUSED_FIELDS = [
+    ("output_config: Extra inputs are not permitted", '"output_config"', '"adaptive"'),
+    ("thinking.adaptive.display: Extra inputs are not permitted", '"display"', '"adaptive"'),
+    ("system.0.cache_control: Extra inputs are not permitted", '"cache_control"', '"adaptive"'),
+    ("thinking: Extra inputs are not permitted", '"thinking"', '"messages"'),
+]
+
+
+@pytest.mark.parametrize(("words", "sign", "left"), REFUSED_FIELDS)
+async def test_a_server_that_speaks_less_than_anthropic_is_asked_with_less(
+    words: str, sign: str, left: str
+) -> None:
+    effort = "high" if sign == '"output_config"' else ""
+    async with at("messages", refusing(words, sign), name="claude-sonnet-5-5") as (model, endpoint):
+        for _ in range(2):
+            assert text_of(await parts_of(model, effort=effort)) == "Hello."
+    assert len(endpoint.requests) == 3
+    assert left in json.dumps(endpoint.requests[-1])
+
+
 WORDS = {
     "chat": "Unsupported value: 'reasoning_effort' does not support 'high' with this model.",
     "responses": "Unsupported parameter: 'reasoning.effort' is not supported with this model.",
@@ -245,6 +265,33 @@ async def test_thoughts_that_cannot_be_verified_are_left_out_from_then_on(api: s
         for _ in range(2):
             assert text_of(await parts_of(model, history)) == "Hello."
     assert len(endpoint.requests) == 3
+
+
+@pytest.mark.parametrize(
+    ("words", "length"),
+    [
+        (
+            "Tool call id was call_xyz_0123456789_0123456789_0123456789 but must be a-z, A-Z, 0-9, with a length "
+            "of 9.",
+            9,
+        ),
+        (
+            "Invalid 'messages[2].tool_calls[0].id': string too long. Expected a string with maximum length 40, "
+            "but got a string with length 41 instead.",
+            40,
+        ),
+    ],
+)
+async def test_ids_of_calls_have_the_length_a_server_wants(words: str, length: int) -> None:
+    id = "call_xyz_0123456789_0123456789_0123456789"
+    history = [*HELLO, AssistantMessage("", "", (ToolCall(id, "look", "{}"),)), ToolMessage(id, "look", "7")]
+    async with at("chat", refusing(words, id)) as (model, endpoint):
+        for _ in range(2):
+            assert text_of(await parts_of(model, history)) == "Hello."
+    assert len(endpoint.requests) == 3
+    sent = endpoint.requests[-1]["messages"]
+    assert len(sent[3]["tool_call_id"]) == length
+    assert sent[2]["tool_calls"][0]["id"] == sent[3]["tool_call_id"]
 
 
 async def test_a_limit_that_is_too_high_is_lowered_to_the_one_the_server_names() -> None:

@@ -70,14 +70,17 @@ def histories(draw: st.DrawFn) -> list[Message]:
             continue
         if (kept := repaired(out)) and isinstance(kept[-1], AssistantMessage):
             out.append(UserMessage("go on"))
-        names = draw(st.lists(ids(), max_size=3, unique=True))
+        keys = draw(st.lists(ids(), max_size=3, unique=True))
+        names = {
+            id: draw(st.sampled_from(["look", "look at", "9lives", "functions.look", "찾기"])) for id in keys
+        }
         arguments = st.sampled_from(["{}", '{"service": "api"}', "", "not json", "[1]"])
-        calls = tuple(ToolCall(id, "look", draw(arguments)) for id in names)
+        calls = tuple(ToolCall(id, name, draw(arguments)) for id, name in names.items())
         out.append(AssistantMessage(draw(texts), draw(texts), calls))
         if kind == "results":
             out += [
-                ToolMessage(id, "look", draw(told), draw(st.booleans()), draw(st.sampled_from([(), (PNG,)])))
-                for id in names
+                ToolMessage(id, name, draw(told), draw(st.booleans()), draw(st.sampled_from([(), (PNG,)])))
+                for id, name in names.items()
             ]
     return [SystemMessage("Be brief."), *repaired([*out, UserMessage("hi")])]
 

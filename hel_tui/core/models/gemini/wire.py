@@ -11,6 +11,7 @@ import json
 from collections.abc import Collection, Sequence
 
 from hel_tui.core.models.efforts import for_gemini, wanted
+from hel_tui.core.models.ids import fit_name
 from hel_tui.core.models.profiles import Dialect
 from hel_tui.core.models.types import ModelInfo, Request
 from hel_tui.core.models.wire import TOOL_IMAGES, base64_of, encoded, images_for, own_extra, valid_arguments
@@ -109,7 +110,7 @@ def _returned(images: Sequence[tuple[str, Image]]) -> list[Json]:
 def _result(message: ToolMessage, id: str) -> Json:
     """A result: `output` holds it, `error` says that it failed (API reference, `FunctionResponse`)."""
     kind = "error" if message.failed else "output"
-    response: Json = {"name": message.name, "response": {kind: message.text}}
+    response: Json = {"name": fit_name(message.name), "response": {kind: message.text}}
     return {"functionResponse": response | ({"id": id} if id else {})}
 
 
@@ -136,5 +137,5 @@ def _answer(message: AssistantMessage, info: ModelInfo, dialect: Dialect) -> lis
 
 
 def _call(call: ToolCall, id: str) -> Json:
-    value: Json = {"name": call.name, "args": json.loads(valid_arguments(call.arguments))}
+    value: Json = {"name": fit_name(call.name), "args": json.loads(valid_arguments(call.arguments))}
     return value | {"id": id} if id else value

@@ -7,11 +7,11 @@ thoughts go back unchanged, in their places. Not here: headers, retries (client)
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from hel_tui.core.models.efforts import for_messages, wanted
-from hel_tui.core.models.ids import fitting
+from hel_tui.core.models.ids import fit_id, fit_name
 from hel_tui.core.models.profiles import Dialect
 from hel_tui.core.models.types import ModelInfo, Request
 from hel_tui.core.models.wire import base64_of, encoded, images_for, own_extra, valid_arguments
@@ -21,6 +21,7 @@ from hel_tui.core.vocabulary import (
     Json,
     Message,
     SystemMessage,
+    ToolCall,
     ToolDefinition,
     ToolMessage,
     UserMessage,
@@ -71,7 +72,6 @@ def _tool(tool: ToolDefinition) -> Json:
 
 def _messages(request: Request, provider: str, back: bool, sent: Collection[Image]) -> tuple[str, list[Json]]:
     """The system prompt and the messages, in which the two roles take turns."""
-    fit = fitting()
     system: list[str] = []
     out: list[Json] = []
 
@@ -87,26 +87,26 @@ def _messages(request: Request, provider: str, back: bool, sent: Collection[Imag
         if isinstance(message, SystemMessage):
             system.append(message.text)
         elif isinstance(message, AssistantMessage):
-            add("assistant", _assistant(message, provider, back, fit))
+            add("assistant", _assistant(message, provider, back))
         else:
-            add("user", _told(message, sent, fit))
+            add("user", _told(message, sent))
     if out and out[0]["role"] == "assistant":
         out.insert(0, {"role": "user", "content": [_text(CONTINUED)]})
     return "\n\n".join(system), out
 
 
-def _told(message: Message, sent: Collection[Image], fit: Callable[[str], str]) -> list[Json]:
+def _told(message: Message, sent: Collection[Image]) -> list[Json]:
     """The blocks of what a user or a tool says."""
     if isinstance(message, ToolMessage):
-        return [_result(message, sent, fit)]
+        return [_result(message, sent)]
     if not isinstance(message, UserMessage):
         return []
     blocks = [_text(message.text)] if message.text.strip() else []
     return blocks + [_image(one) for one in message.images if one in sent]
 
 
-def _result(message: ToolMessage, sent: Collection[Image], fit: Callable[[str], str]) -> Json:
-    block: Json = {"type": "tool_result", "tool_use_id": fit(message.call_id)}
+def _result(message: ToolMessage, sent: Collection[Image]) -> Json:
+    block: Json = {"type": "tool_result", "tool_use_id": fit_id(message.call_id)}
     content = [_text(message.text)] if message.text.strip() else []
     content += [_image(one) for one in message.images if one in sent]
     if content:
@@ -125,7 +125,7 @@ def _image(image: Image) -> Json:
     return {"type": "image", "source": source}
 
 
-def _assistant(message: AssistantMessage, provider: str, back: bool, fit: Callable[[str], str]) -> list[Json]:
+def _assistant(message: AssistantMessage, provider: str, back: bool) -> list[Json]:
     """The blocks of an answer, thoughts where they came; text and calls alone where there are none."""
     calls = {call.id: call for call in message.calls}
     kept = own_extra(message, provider).get("blocks") if back else None
@@ -139,14 +139,15 @@ def _assistant(message: AssistantMessage, provider: str, back: bool, fit: Callab
             text = text[len(said) :]
             blocks += [_text(said)] if said.strip() else []
         elif kind == "tool_use" and (call := calls.pop(block.get("id"), None)) is not None:
-            blocks.append(_use(fit(call.id), call.name, call.arguments))
+            blocks.append(_use(call))
     if text.strip():
         blocks.append(_text(text))
-    return blocks + [_use(fit(call.id), call.name, call.arguments) for call in calls.values()]
+    return blocks + [_use(call) for call in calls.values()]
 
 
-def _use(id: str, name: str, arguments: str) -> Json:
-    return {"type": "tool_use", "id": id, "name": name, "input": json.loads(valid_arguments(arguments))}
+def _use(call: ToolCall) -> Json:
+    value = json.loads(valid_arguments(call.arguments))
+    return {"type": "tool_use", "id": fit_id(call.id), "name": fit_name(call.name), "input": value}
 
 
 def _may_think(messages: Sequence[Json]) -> bool:

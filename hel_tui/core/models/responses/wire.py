@@ -6,11 +6,11 @@ Reasoning goes back as it came, encrypted, in front of what followed it (guides 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from hel_tui.core.models.efforts import for_responses, wanted
-from hel_tui.core.models.ids import fitting
+from hel_tui.core.models.ids import fit_id, fit_name
 from hel_tui.core.models.profiles import Dialect
 from hel_tui.core.models.types import ModelInfo, Request
 from hel_tui.core.models.wire import base64_of, encoded, images_for, own_extra, valid_arguments
@@ -31,14 +31,13 @@ def body(
 ) -> bytes:
     """The request as UTF-8 JSON. Raises ModelFault for numbers JSON does not have."""
     sent = images_for(request, info, unwanted)
-    fit = fitting()
     system = "\n\n".join(one.text for one in request.messages if isinstance(one, SystemMessage))
     items: list[Json] = []
     for message in request.messages:
         if isinstance(message, AssistantMessage):
-            items += _answer(message, info, dialect, fit)
+            items += _answer(message, info, dialect)
         elif isinstance(message, ToolMessage):
-            items.append(_result(message, sent, fit))
+            items.append(_result(message, sent))
         elif isinstance(message, UserMessage):
             items.append({"role": "user", "content": _content(message, sent)})
     value: Json = {"model": info.name, "stream": True, "store": False}
@@ -76,16 +75,14 @@ def _content(message: UserMessage | ToolMessage, sent: Collection[Image]) -> lis
     return parts or [{"type": "input_text", "text": ""}]
 
 
-def _result(message: ToolMessage, sent: Collection[Image], fit: Callable[[str], str]) -> Json:
+def _result(message: ToolMessage, sent: Collection[Image]) -> Json:
     output: Any = message.text
     if any(image in sent for image in message.images):
         output = _content(message, sent)
-    return {"type": "function_call_output", "call_id": fit(message.call_id), "output": output}
+    return {"type": "function_call_output", "call_id": fit_id(message.call_id), "output": output}
 
 
-def _answer(
-    message: AssistantMessage, info: ModelInfo, dialect: Dialect, fit: Callable[[str], str]
-) -> list[Json]:
+def _answer(message: AssistantMessage, info: ModelInfo, dialect: Dialect) -> list[Json]:
     """The items of an answer, in the order they came where the same model gave them."""
     calls = {call.id: call for call in message.calls}
     items: list[Json] = []
@@ -98,10 +95,10 @@ def _answer(
             text = text[len(said) :]
             items.append(_said(said, item.get("phase")))
         elif kind == "function_call" and (call := calls.pop(str(item.get("call_id")), None)) is not None:
-            items.append(_call(call, fit))
+            items.append(_call(call))
     if text.strip():
         items.append(_said(text, None))
-    items += [_call(call, fit) for call in calls.values()]
+    items += [_call(call) for call in calls.values()]
     while items and items[-1]["type"] == "reasoning":
         items.pop()  # "Item of type 'reasoning' was provided without its required following item"
     return items
@@ -125,10 +122,10 @@ def _said(text: str, phase: Any) -> Json:
     return item | {"phase": phase} if isinstance(phase, str) else item
 
 
-def _call(call: ToolCall, fit: Callable[[str], str]) -> Json:
+def _call(call: ToolCall) -> Json:
     return {
         "type": "function_call",
-        "call_id": fit(call.id),
-        "name": call.name,
+        "call_id": fit_id(call.id),
+        "name": fit_name(call.name),
         "arguments": valid_arguments(call.arguments),
     }
