@@ -17,6 +17,7 @@ USAGE_ERROR = 2
 COMMANDS = {
     "run": "answer one prompt without a screen",
     "mcp": "add, list and import servers, approve what a project wants to run, call tools, log in",
+    "sessions": "conversations that were kept: list, search, export, fork, delete",
     "doctor": "what works here and what does not, with what helps",
     "inspect": "open the app on one server that no file names: hel inspect -- COMMAND ARG…",
     "demo": "lay out the sample project and open it with a scripted model",
@@ -35,6 +36,8 @@ commands:
 {commands}
 
 options:
+  -c, --continue          go on with the newest session of this project
+  -r, --resume [ID]       go on with one of its sessions; without ID choose one
   --model PROVIDER/NAME   the model that answers (deepseek/deepseek-chat, ollama/qwen3, …)
   --base-url URL          an OpenAI-compatible endpoint; the key comes from HEL_API_KEY
   --access LEVEL          read-only, confirm (default) or auto

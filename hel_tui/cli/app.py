@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import argparse
 import gc
+import shlex
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from hel_tui.cli.common import Exit, Parser, add_common, options, project_folder
+from hel_tui.cli.common import Exit, Parser, add_common, add_resume, options, project_folder, resumed
 from hel_tui.core.options import Options
 from hel_tui.core.runtime import Runtime
 
@@ -25,6 +27,7 @@ def _parser() -> Parser:
     parser.add_argument("dir", nargs="?", type=Path, metavar="DIR")
     parser.add_argument("--theme", metavar="NAME")
     add_common(parser)
+    add_resume(parser)
     return parser
 
 
@@ -32,7 +35,16 @@ def main(argv: Sequence[str]) -> int:
     """Open the app; returns the exit status."""
     parser = _parser()
     args = parser.parse_args(argv)
-    return open_app(options(parser, args, project_folder(parser, args.dir), answerable=True), args)
+    project = project_folder(parser, args.dir)
+    chosen = options(parser, args, project, answerable=True)
+    session = resumed(parser, args, project, _choice) if args.go_on or args.resume is not None else ""
+    return open_app(replace(chosen, resume=session), args)
+
+
+def _choice(project: Path) -> str:
+    from hel_tui.cli.sessions.choosing import choose
+
+    return choose(project)
 
 
 def open_app(chosen: Options, args: argparse.Namespace, *, opens: str = "") -> int:
@@ -55,4 +67,9 @@ def open_app(chosen: Options, args: argparse.Namespace, *, opens: str = "") -> i
         history=places.state / "history.jsonl",
         looks=places.state / "looks.toml",
     )
-    return run(Runtime(chosen), theme=theme, places=seen_by_screen, opens=opens)
+    core = Runtime(chosen)
+    status = run(core, theme=theme, places=seen_by_screen, opens=opens)
+    if session := core.kept():
+        where = "" if chosen.project == Path.cwd().resolve() else f"{shlex.quote(str(chosen.project))} "
+        sys.stdout.write(f"Go on with this session: hel {where}-r {session}\n")
+    return status

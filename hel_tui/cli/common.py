@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from enum import IntEnum
 from pathlib import Path
 from typing import NoReturn
@@ -82,6 +82,41 @@ def add_common(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="servers of this file too; they are not asked about",
     )
+
+
+def add_resume(parser: argparse.ArgumentParser) -> None:
+    """Add the options that go on with a kept session."""
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument(
+        "-c",
+        "--continue",
+        dest="go_on",
+        action="store_true",
+        help="go on with the newest session of the project",
+    )
+    which.add_argument(
+        "-r",
+        "--resume",
+        nargs="?",
+        const="",
+        metavar="ID",
+        help="go on with this session of the project (an id or its beginning); without ID, choose one",
+    )
+
+
+def resumed(
+    parser: argparse.ArgumentParser, args: argparse.Namespace, project: Path, choose: Callable[[Path], str]
+) -> str:
+    """The id of the session to go on with; empty for a new one. `choose` gives one where none is named."""
+    if not args.go_on and args.resume is None:
+        return ""
+    from hel_tui.core.store.sessions.folders import LAST, find_session
+
+    wanted = LAST if args.go_on else args.resume or choose(project)
+    found = find_session(find_places(os.environ), project, wanted)
+    if not isinstance(found, Path):
+        parser.error(found)
+    return found.name
 
 
 def project_folder(parser: argparse.ArgumentParser, given: Path | None) -> Path:

@@ -20,9 +20,11 @@ from hel_tui.cli.common import (
     Exit,
     Parser,
     add_common,
+    add_resume,
     one_line,
     options,
     project_folder,
+    resumed,
 )
 from hel_tui.cli.failure import failure_lines, list_change
 from hel_tui.core import protocol as p
@@ -54,6 +56,7 @@ def _parser() -> Parser:
     parser.add_argument("-C", "--dir", type=Path, metavar="DIR", help="the project (default: this folder)")
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
     add_common(parser)
+    add_resume(parser)
     return parser
 
 
@@ -64,8 +67,12 @@ def main(argv: Sequence[str]) -> int:
     prompt = streams.read_all() if args.prompt == "-" else streams.as_text(args.prompt)
     if not prompt.strip():
         parser.error("the prompt is empty")
-    chosen = options(parser, args, project_folder(parser, args.dir), answerable=False)
-    runtime = Runtime(replace(chosen, server_wait=SERVER_WAIT))
+    project = project_folder(parser, args.dir)
+    chosen = options(parser, args, project, answerable=False)
+    if args.resume == "":
+        parser.error("--resume needs the ID of a session; `hel sessions list` has them")
+    session = resumed(parser, args, project, lambda _project: "")
+    runtime = Runtime(replace(chosen, server_wait=SERVER_WAIT, resume=session))
     printer = _Json(runtime) if args.json else _Text(runtime)
     return _drive(runtime, printer, prompt)
 
@@ -117,9 +124,15 @@ class _Printer:
     texts: dict[str, list[str]] = field(default_factory=dict)
     last_text: str = ""
     usage: p.UsageChanged | None = None
+    restoring: bool = False
+    """A kept session is being told again: none of it is of this run."""
 
     def take(self, event: p.Event) -> None:
         """Handle one event."""
+        if isinstance(event, p.Cleared | p.SessionRestored):
+            self.restoring = isinstance(event, p.Cleared)
+        if self.restoring and not isinstance(event, p.CoreFailed | p.Stopped):
+            return
         match event:
             case p.TextDelta():
                 self.texts.setdefault(event.item, []).append(event.text)

@@ -31,6 +31,8 @@ class Options:
     """Servers given on the command line: (name, entry). Nothing in them is a variable."""
     only: str = ""
     """The one server that counts; empty for all that are configured."""
+    resume: str = ""
+    """The kept session to go on with: an id, the beginning of one, `last` for the newest of the project."""
     answerable: bool = True
     """False when nobody can answer a question: what would ask is refused."""
     server_wait: float = 5.0

@@ -36,6 +36,8 @@ from hel_tui.core.protocol import (
     SearchTrace,
     ServerFailure,
     ServerInside,
+    SessionHit,
+    SessionRow,
     Shutdown,
     Spending,
     Stopped,
@@ -60,6 +62,9 @@ class Body(Protocol):
     def kill(self) -> None:
         """End every server at once; safe from any thread, never waits."""
 
+    def kept(self) -> str:
+        """Id of the session that is open, if anything of it is kept; else empty."""
+
     def redact(self, text: str) -> str:
         """`text` without the secrets this session knows and without what looks like one."""
 
@@ -72,6 +77,12 @@ class Body(Protocol):
     def searches(self) -> tuple[SearchTrace, ...]: ...
 
     def call(self, call_id: str) -> CallDetail | None: ...
+
+    def earlier(self, before_turn: int, count: int) -> tuple[Event, ...]: ...
+
+    def sessions(self) -> tuple[SessionRow, ...]: ...
+
+    def session_hits(self) -> tuple[SessionHit, ...]: ...
 
     def resources(self) -> tuple[ResourceRow, ...]: ...
 
@@ -224,6 +235,24 @@ class Runtime:
     def call(self, call_id: str) -> CallDetail | None:
         """Everything about one call."""
         return self._body.call(call_id) if self._body is not None else None
+
+    def kept(self) -> str:
+        """Id of the session that is or was open, if anything of it is kept: it can be gone on with."""
+        return self._body.kept() if self._body is not None else ""
+
+    def earlier(self, before_turn: int, count: int) -> tuple[Event, ...]:
+        """The events of the newest `count` turns before the turn `before_turn`, as the session that is open
+        had them when it was opened.
+        """
+        return self._body.earlier(before_turn, count) if self._body is not None else ()
+
+    def sessions(self) -> tuple[SessionRow, ...]:
+        """The sessions that `ListSessions` listed last, the one written last first."""
+        return self._body.sessions() if self._body is not None else ()
+
+    def session_hits(self) -> tuple[SessionHit, ...]:
+        """The turns that `ListSessions` found last, those of the newest sessions first."""
+        return self._body.session_hits() if self._body is not None else ()
 
     def resources(self) -> tuple[ResourceRow, ...]:
         """What was listed of all servers' resources and templates."""

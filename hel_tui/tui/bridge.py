@@ -48,6 +48,15 @@ class Core(Protocol):
     def call(self, call_id: str) -> p.CallDetail | None:
         """Everything about one call."""
 
+    def earlier(self, before_turn: int, count: int) -> tuple[p.Event, ...]:
+        """Events of turns before one."""
+
+    def sessions(self) -> tuple[p.SessionRow, ...]:
+        """The sessions that were listed last."""
+
+    def session_hits(self) -> tuple[p.SessionHit, ...]:
+        """The turns that were found last."""
+
     def failure(self, server: str) -> p.ServerFailure | None:
         """Why a server failed, if it did."""
 

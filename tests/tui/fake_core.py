@@ -81,6 +81,9 @@ class FakeCore:
     picture: p.ContextPicture | None = None
     compactions: dict[int, p.CompactionDetail] = field(default_factory=dict)
     spent: p.Spending | None = None
+    earlier_events: tuple[p.Event, ...] = ()
+    session_rows: tuple[p.SessionRow, ...] = ()
+    found_hits: tuple[p.SessionHit, ...] = ()
     killed: bool = False
     stops: bool = True
     """Whether Shutdown is answered by Stopped."""
@@ -131,6 +134,15 @@ class FakeCore:
 
     def call(self, call_id: str) -> p.CallDetail | None:
         return self.details.get(call_id)
+
+    def earlier(self, before_turn: int, count: int) -> tuple[p.Event, ...]:
+        return self.earlier_events if before_turn > 1 and count else ()
+
+    def sessions(self) -> tuple[p.SessionRow, ...]:
+        return self.session_rows
+
+    def session_hits(self) -> tuple[p.SessionHit, ...]:
+        return self.found_hits
 
     def failure(self, server: str) -> p.ServerFailure | None:
         return self.failures.get(server)

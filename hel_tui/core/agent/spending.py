@@ -9,7 +9,7 @@ from collections import OrderedDict
 from dataclasses import dataclass, field
 
 from hel_tui.core.models.types import ModelInfo, Prices, Usage
-from hel_tui.core.protocol import Spending, Spent, TurnSpent
+from hel_tui.core.protocol import Spending, Spent, TurnSpent, UsageChanged
 
 MOST_TURNS = 200
 """Turns that are told apart; older ones are in the sum only."""
@@ -82,6 +82,14 @@ class Accounts:
         while len(self._turns) > MOST_TURNS:
             self._turns.popitem(last=False)
             self._dropped += 1
+
+    def go_on(self, usage: UsageChanged) -> None:
+        """Count on from the sums of an earlier run; its turns are not told apart."""
+        sums = self.totals
+        sums.input_tokens, sums.output_tokens = usage.input_tokens, usage.output_tokens
+        sums.cached_tokens, sums.written_tokens = usage.cached_tokens, usage.written_tokens
+        sums.reasoning_tokens, sums.unpriced = usage.reasoning_tokens, usage.unpriced
+        sums.cost = usage.cost
 
     def told(self) -> Spending:
         """All of it."""

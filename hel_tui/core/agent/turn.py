@@ -31,6 +31,7 @@ from hel_tui.core.protocol import (
     Notice,
     StepStarted,
     TurnEnd,
+    UsageChanged,
 )
 from hel_tui.core.questions import Desk, question_id
 from hel_tui.core.vocabulary import AssistantMessage, Image, Message, UserMessage
@@ -116,6 +117,11 @@ class Agent:
     def reset(self) -> None:
         """An empty conversation; what it cost stays counted."""
         self.context.reset()
+
+    def go_on(self, messages: Sequence[Message], usage: UsageChanged | None, items: int) -> None:
+        """A kept conversation instead of this one, and what it cost so far; it has at most `items` texts."""
+        self.context.go_on(messages, usage)
+        self._items = items
 
     def measure(self, model: ChatModel | None) -> None:
         """Tell the screen how full the context is."""

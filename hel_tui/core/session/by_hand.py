@@ -143,5 +143,5 @@ class ByHand:
             size -= len(self._results.pop(next(iter(self._results))).message.text)
 
     def _hand_over(self, call_id: str, result: _Result) -> None:
-        self._tell(result.message)
         self._ledger.shared(call_id)
+        self._tell(result.message)

@@ -30,10 +30,12 @@ from hel_tui.core.mcp.sleep import watch_sleep
 from hel_tui.core.models.types import ChatModel
 from hel_tui.core.options import Options
 from hel_tui.core.session.by_hand import ByHand
+from hel_tui.core.session.kept import Opened
 from hel_tui.core.session.leftovers import offer_leftovers
 from hel_tui.core.session.offerings import Message
 from hel_tui.core.session.parts import Emit, assemble
 from hel_tui.core.session.reads import Reads
+from hel_tui.core.session.resuming import Resuming
 from hel_tui.core.session.saving import Saving
 from hel_tui.core.session.server_commands import ServerCommands
 from hel_tui.core.store.memory import remember
@@ -43,6 +45,8 @@ from hel_tui.core.store.sessions.folders import new_id
 from hel_tui.core.vocabulary import UserMessage
 
 NO_MODEL = "There is no model to answer."
+SAVE_AGAIN = 2.0
+"""Seconds between tries to write what could not be written."""
 GOODBYE = "hel is closing"
 SAVE_TIME = 2.0
 """Seconds the end waits for what the person approved or chose to be written."""
@@ -66,12 +70,12 @@ class _Work:
 class Session(Reads):
     """One conversation. Created and run in the core's loop; reading methods are safe from any thread."""
 
-    def __init__(self, options: Options, emit: Emit) -> None:
+    def __init__(self, options: Options, out: Emit) -> None:
         self._options = options
         self._id = new_id()
         places = find_places(options.environ)
         redactor = Redactor(secrets_in(options.environ))
-        self._saving = Saving(places.session_dir(self._id), options.project, redactor, emit)
+        self._saving = Saving(places.session_dir(self._id), options.project, redactor, out)
         self._emit = emit = self._saving.emit
         self._inbox: asyncio.Queue[p.Command] = asyncio.Queue()
         self._work: deque[_Work] = deque()
@@ -97,11 +101,25 @@ class Session(Reads):
             self._parts.caller, self._parts.ledger, emit, ready=self._not_yet, tell=self._tell
         )
         self._server_commands = ServerCommands(self._parts, options.project, emit, self._spawn)
+        self._resuming = Resuming(
+            self._parts,
+            self._saving,
+            options.project,
+            out=out,
+            spawn=self._spawn,
+            settled=lambda: self._parts.servers.settled(options.server_wait),
+        )
+        self._refused = ""
+        """Why the session that was to be gone on with is not open; nothing is sent then."""
 
     # ------------------------------------------------------------------- life
 
     async def run(self) -> None:
         """Until `Shutdown` was carried out."""
+        opened: Opened | str | None = None
+        if self._options.resume:
+            opened = await self._resuming.opened(self._options.resume)
+            self._id = opened.kept.folder.name if isinstance(opened, Opened) else self._id
         self._emit(
             p.SessionStarted(self._id, str(self._options.project), self._parts.policy.level, __version__)
         )
@@ -121,12 +139,23 @@ class Session(Reads):
                 )
             )
         self._spawn(self._choose_model())
+        self._spawn(self._catch_up())
+        if isinstance(opened, Opened):
+            self._restore(opened)
+        elif opened is not None:
+            self._refused = opened
+            self._emit(p.Notice("error", opened))
         while not isinstance(command := await self._inbox.get(), p.Shutdown):
             try:
-                if isinstance(command, p.NewSession):
-                    await self._renew()
-                else:
-                    self._obey(command)
+                match command:
+                    case p.NewSession():
+                        await self._renew()
+                    case p.ResumeSession(session_id):
+                        await self._go_on(self._resuming.opened(session_id))
+                    case p.ForkSession(session_id, turn):
+                        await self._go_on(self._resuming.forked(session_id, turn))
+                    case _:
+                        self._obey(command)
             except Exception as error:  # one bad command must not end the conversation
                 self._emit(p.Notice("error", self._bug(error)))
         await self._end()
@@ -157,6 +186,10 @@ class Session(Reads):
     def kill(self) -> None:
         """End every server at once; safe from any thread."""
         self._parts.host.kill_all()
+
+    def kept(self) -> str:
+        """Id of this session, if anything of it is in its file; safe from any thread."""
+        return self._id if self._saving.is_kept else ""
 
     def redact(self, text: str) -> str:
         """`text` without the secrets this session knows; safe from any thread."""
@@ -207,8 +240,10 @@ class Session(Reads):
                 self._emit(p.AccessChanged(level))
             case p.SetModel(model, base_url):
                 self._spawn(self._switch_model(model, base_url))
-            case _:
+            case _ if not self._resuming.obey(command):
                 self._server_commands.obey(command)
+            case _:
+                pass
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         """Run beside the turns; a failure becomes a notice."""
@@ -243,6 +278,44 @@ class Session(Reads):
 
     async def _renew(self) -> None:
         """An empty conversation under a new id; servers stay, nothing is loaded."""
+        await self._stop_work()
+        self._parts.record.write("note", text="ended by a new session")
+        self._id = new_id()
+        self._parts.turn_over(self._parts.places.session_dir(self._id))
+        self._resuming.forget()
+        self._refused = ""
+        self._emit(p.Cleared(self._id))
+        self._show_queue()
+
+    async def _go_on(self, opening: Awaitable[Opened | str]) -> None:
+        """A kept session instead of the one that is open; that one stays where the other cannot be had."""
+        opened = await opening
+        if isinstance(opened, str):
+            self._emit(p.Notice("warning", opened))
+            return
+        await self._stop_work()
+        self._parts.record.write("note", text=f"left for session {opened.kept.folder.name}")
+        self._restore(opened)
+
+    def _restore(self, opened: Opened) -> None:
+        """Put an opened session in the place of this one, in which nothing runs."""
+        self._id = opened.kept.folder.name
+        self._parts.turn_over(opened.kept.folder)
+        self._saving.go_on(opened.kept, opened.lock)
+        self._refused = ""
+        self._emit(p.Cleared(self._id))
+        self._turn = self._resuming.restore(opened)
+        self._parts.agent.measure(self._parts.model.current)
+        self._show_queue()
+
+    async def _catch_up(self) -> None:
+        """While something could not be written, try again from time to time."""
+        while True:
+            await asyncio.sleep(SAVE_AGAIN)
+            self._saving.catch_up()
+
+    async def _stop_work(self) -> None:
+        """End what runs and forget what waits, before another session is open."""
         self._work.clear()
         if self._busy is not None:
             self._busy.cancel()
@@ -250,11 +323,6 @@ class Session(Reads):
             await asyncio.sleep(0)  # its end is told before the new session begins
         await self._by_hand.clear()
         self._untold.clear()
-        self._parts.record.write("note", text="ended by a new session")
-        self._id = new_id()
-        self._parts.turn_over(self._parts.places.session_dir(self._id))
-        self._emit(p.Cleared(self._id))
-        self._show_queue()
 
     # ------------------------------------------------------------------ turns
 
@@ -325,8 +393,11 @@ class Session(Reads):
         model = self._parts.model.current
         if model is None:
             return None, self._parts.model.note or NO_MODEL
+        if self._refused and not self._options.answerable:
+            return None, self._refused
         if self._options.mcp:
             await self._parts.servers.settled(self._options.server_wait)
+            await self._resuming.load_again()
         message = await fetch()
         return model, f"{message} Nothing was sent." if isinstance(message, str) else message
 

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from hel_tui.core import protocol as p
 from hel_tui.core.session.parts import Parts
+from hel_tui.core.session.resuming import Resuming
 
 
 class Reads:
     """Base of the session."""
 
     _parts: Parts
+    _resuming: Resuming
 
     def log(self, server: str) -> p.LogWindow | None:
         """The server's log."""
@@ -33,6 +35,18 @@ class Reads:
     def call(self, call_id: str) -> p.CallDetail | None:
         """Everything about one call."""
         return self._parts.ledger.detail(call_id)
+
+    def earlier(self, before_turn: int, count: int) -> tuple[p.Event, ...]:
+        """The events of up to `count` turns before one, as they were."""
+        return self._resuming.earlier(before_turn, count)
+
+    def sessions(self) -> tuple[p.SessionRow, ...]:
+        """The sessions that were listed last."""
+        return self._resuming.rows
+
+    def session_hits(self) -> tuple[p.SessionHit, ...]:
+        """The turns that were found last."""
+        return self._resuming.hits
 
     def resources(self) -> tuple[p.ResourceRow, ...]:
         """What was listed of all servers' resources."""

@@ -46,12 +46,17 @@ class Saving:
         self._veils: dict[str, tuple[Veil, type[p.TextDelta | p.ReasoningDelta]]] = {}
         self._tools: dict[str, str] = {}
         """Definitions (hashes) under which tools were called, by public name."""
-        self._counted: tuple[object, ...] = (0, 0, 0, None)
+        self._counted: tuple[object, ...] = (0, 0, 0, None, 0)
         self._titled = False
         """A person gave a title."""
         self._has_title = False
 
     # --------------------------------------------------------------- sessions
+
+    @property
+    def is_behind(self) -> bool:
+        """There is something that could not be written yet."""
+        return self._journal.is_behind
 
     @property
     def is_kept(self) -> bool:
@@ -106,6 +111,7 @@ class Saving:
                 self._end(event)
             case p.ModelChanged():
                 self._model = event.label
+                self._note_model()
             case p.TurnStarted():
                 self._turn_started(event)
             case p.UsageChanged():
@@ -123,13 +129,17 @@ class Saving:
 
     def _turn_started(self, event: p.TurnStarted) -> None:
         self._write(records.event_record(event))
-        if self._model and self._model != self._written_model:
-            self._written_model = self._model
-            self._write({"k": "model", "label": self._model})
+        self._note_model()
         if event.text.strip() and not self._has_title:
             self._has_title = True
             title = " ".join(self._redactor(event.text).split())[:MOST_TITLE]
             self._out(p.SessionTitled(title))
+
+    def _note_model(self) -> None:
+        """Write down what answers, once there is a session."""
+        if self._has_head and self._model and self._model != self._written_model:
+            self._written_model = self._model
+            self._write({"k": "model", "label": self._model})
 
     def _piece(self, event: p.TextDelta | p.ReasoningDelta) -> None:
         """Keep a piece of text and show it, without a secret that pieces part."""
@@ -218,4 +228,4 @@ class Saving:
 
 
 def _counts(event: p.UsageChanged) -> tuple[object, ...]:
-    return event.input_tokens, event.output_tokens, event.cached_tokens, event.cost
+    return event.input_tokens, event.output_tokens, event.cached_tokens, event.cost, event.unpriced

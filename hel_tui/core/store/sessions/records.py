@@ -10,7 +10,6 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -81,9 +80,14 @@ def event_of(record: Mapping[str, Any]) -> p.Event | None:
     return event
 
 
-@cache
-def _fields(kind: Any) -> tuple[tuple[str, Any], ...]:
-    return tuple((field.name, field.default) for field in dataclasses.fields(kind))
+_FIELDS: dict[type[Any], tuple[tuple[str, Any], ...]] = {}
+
+
+def _fields(kind: type[Any]) -> tuple[tuple[str, Any], ...]:
+    """(name, default) of the fields of an event."""
+    if kind not in _FIELDS:
+        _FIELDS[kind] = tuple((field.name, field.default) for field in dataclasses.fields(kind))
+    return _FIELDS[kind]
 
 
 def _tuples(value: Any) -> Any:

@@ -1,0 +1,356 @@
+"""An index of all sessions, for lists and for search: SQLite, made from the files.
+
+It is brought up to date before it is read: files that grew are read on from where they were read last. One
+that is missing, damaged or of another version is made anew; where none can be kept it is made in memory.
+Not here: the files (reading), what a person sees (a command, a screen).
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+
+from hel_tui.core.protocol import SessionHit, SessionRow
+from hel_tui.core.store.atomic import PRIVATE_FILE, why
+from hel_tui.core.store.places import Places, make_private
+from hel_tui.core.store.sessions.excerpts import excerpt
+from hel_tui.core.store.sessions.folders import project_of, session_folders
+from hel_tui.core.store.sessions.journal import FILE
+from hel_tui.core.store.sessions.locking import is_open
+from hel_tui.core.store.sessions.reading import kind_of, lines_of, parsed
+from hel_tui.core.vocabulary import Json
+
+NAME = "sessions.sqlite3"
+VERSION = 1
+"""Of the tables; another one is thrown away."""
+MOST_TEXT = 20_000
+"""Characters of one text that can be found."""
+PATIENCE = 10.0
+"""Seconds another process that writes the index is waited for."""
+BATCH = 50
+"""Sessions that are brought up to date in one transaction: others can read in between."""
+
+_TABLES = """
+CREATE TABLE session (
+    id TEXT PRIMARY KEY, project TEXT, title TEXT, first TEXT, model TEXT, parent TEXT,
+    created REAL, updated REAL, turns INTEGER, size INTEGER, mtime INTEGER,
+    known INTEGER, turn INTEGER
+);
+CREATE TABLE turn (row INTEGER PRIMARY KEY, session TEXT, turn INTEGER);
+CREATE INDEX turn_session ON turn (session);
+CREATE VIRTUAL TABLE text USING fts5 (body, tokenize = 'trigram', detail = 'none');
+"""
+
+
+Row = TypeVar("Row")
+
+
+@dataclass(slots=True)
+class _Session:
+    """What the index has of one session."""
+
+    id: str
+    project: str = ""
+    title: str = ""
+    first: str = ""
+    model: str = ""
+    parent: str = ""
+    created: float = 0.0
+    updated: float = 0.0
+    turns: int = 0
+    size: int = 0
+    mtime: int = 0
+    known: int = 0
+    """Byte up to which turns are complete: the newest turn is read again from there."""
+    turn: int = 0
+    """Number of the turn that begins there."""
+    texts: list[tuple[int, str]] = field(default_factory=list)
+    """(turn, text) that is new."""
+
+
+_COLUMNS = (
+    *("id", "project", "title", "first", "model", "parent", "created", "updated", "turns"),
+    *("size", "mtime", "known", "turn"),
+)
+
+
+class Index:
+    """The index of one person's sessions. For one thread."""
+
+    def __init__(self, places: Places) -> None:
+        self._places = places
+        self._path = places.cache / NAME
+        self._connection: sqlite3.Connection | None = None
+        self.problem = ""
+        """Why the index is not kept; a sentence, empty when it is."""
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    # ------------------------------------------------------------------ reading
+
+    def sessions(self, project: Path | None = None) -> list[SessionRow]:
+        """All sessions of a project (None: of all), the one written last first."""
+        return self._sound(lambda: self._sessions(project))
+
+    def search(self, text: str, project: Path | None = None, most: int = 100) -> list[SessionHit]:
+        """Turns that have all the words of `text`, those of the newest sessions first. Words are looked for
+        anywhere in the text, whatever the script; capital letters do not count.
+        """
+        words = text.split()
+        return self._sound(lambda: self._search(words, project, most)) if words else []
+
+    def _sessions(self, project: Path | None) -> list[SessionRow]:
+        where, given = _of_project(project)
+        rows = self._open().execute(
+            f"SELECT id, title, first, project, created, updated, turns, size, model, parent"
+            f" FROM session WHERE {where} ORDER BY updated DESC, id DESC",
+            given,
+        )
+        return [
+            SessionRow(
+                session_id=row[0],
+                title=row[1] or row[2],
+                project=row[3],
+                created=row[4],
+                updated=row[5],
+                turns=row[6],
+                size=row[7],
+                model=row[8],
+                parent=row[9],
+                is_open=is_open(self._places.sessions / row[0]),
+            )
+            for row in rows
+        ]
+
+    def _search(self, words: list[str], project: Path | None, most: int) -> list[SessionHit]:
+        where, given = _of_project(project)
+        likes = " AND ".join(["text.body LIKE ? ESCAPE '\\'"] * len(words))
+        rows = self._open().execute(
+            f"SELECT session.id, session.title, session.first, turn.turn, text.body, session.updated"
+            f" FROM text JOIN turn ON turn.row = text.rowid JOIN session ON session.id = turn.session"
+            f" WHERE {likes} AND {where} ORDER BY session.updated DESC, turn.turn DESC LIMIT ?",
+            (*map(_pattern, words), *given, most),
+        )
+        hits = []
+        for session_id, title, first, turn, body, updated in rows:
+            part, marks = excerpt(body, words)
+            hits.append(SessionHit(session_id, title or first, turn, part, marks, updated))
+        return hits
+
+    def _sound(self, read: Callable[[], list[Row]]) -> list[Row]:
+        """What `read` gives once the index is up to date; a damaged index is made anew, once."""
+        try:
+            self._update()
+            return read()
+        except sqlite3.OperationalError as error:
+            self.problem = f"The index of sessions is not kept: {error}."
+            self._in_memory()
+        except sqlite3.DatabaseError:
+            self._throw_away()
+        self._update()
+        return read()
+
+    # ----------------------------------------------------------------- the file
+
+    def _open(self) -> sqlite3.Connection:
+        if self._connection is None:
+            try:
+                make_private(self._path.parent)
+                os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE_FILE))
+            except OSError as error:
+                self.problem = f"The index of sessions is not kept: {why(error)}."
+                self._in_memory()
+            else:
+                self._connection = sqlite3.connect(self._path, timeout=PATIENCE, isolation_level=None)
+                self._prepare(self._connection)
+        assert self._connection is not None
+        return self._connection
+
+    def _in_memory(self) -> None:
+        self.close()
+        self._connection = sqlite3.connect(":memory:", isolation_level=None)
+        self._prepare(self._connection)
+
+    def _prepare(self, connection: sqlite3.Connection) -> None:
+        connection.execute("PRAGMA synchronous = OFF")  # it can always be made anew
+        with _writing(connection):
+            version = connection.execute("PRAGMA user_version").fetchone()[0]
+            if version == VERSION:
+                return
+            names = connection.execute(
+                "SELECT name FROM sqlite_master WHERE type = 'table' AND name IN ('session', 'turn', 'text')"
+            ).fetchall()
+            for (name,) in names:
+                connection.execute(f"DROP TABLE {name}")
+            for statement in _TABLES.split(";"):
+                if statement.strip():
+                    connection.execute(statement)
+            connection.execute(f"PRAGMA user_version = {VERSION}")
+
+    def _throw_away(self) -> None:
+        self.close()
+        for name in (NAME, f"{NAME}-journal"):
+            with suppress(OSError):
+                (self._path.parent / name).unlink()
+
+    # ------------------------------------------------------------------- update
+
+    def _update(self) -> None:
+        """Read what is new in the files."""
+        connection = self._open()
+        known = {
+            row[0]: _Session(*row) for row in connection.execute(f"SELECT {', '.join(_COLUMNS)} FROM session")
+        }
+        found: list[tuple[Path, os.stat_result]] = []
+        there: set[str] = set()
+        for folder in session_folders(self._places):
+            try:
+                state = (folder / FILE).stat()
+            except OSError:
+                continue
+            there.add(folder.name)
+            one = known.get(folder.name)
+            if one is None or (one.size, one.mtime) != (state.st_size, state.st_mtime_ns):
+                found.append((folder, state))
+        gone = known.keys() - there
+        if gone:
+            with _writing(connection):
+                for session_id in gone:
+                    _remove(connection, session_id, 0)
+                    connection.execute("DELETE FROM session WHERE id = ?", (session_id,))
+        for at in range(0, len(found), BATCH):
+            with _writing(connection):
+                for folder, state in found[at : at + BATCH]:
+                    self._read_on(connection, folder, state)
+
+    def _read_on(self, connection: sqlite3.Connection, folder: Path, state: os.stat_result) -> None:
+        """Bring one session up to date; another process may have done it since."""
+        row = connection.execute(
+            f"SELECT {', '.join(_COLUMNS)} FROM session WHERE id = ?",
+            (folder.name,),
+        ).fetchone()
+        one = _Session(*row) if row is not None else None
+        if one is not None and (one.size, one.mtime) == (state.st_size, state.st_mtime_ns):
+            return
+        if one is None or one.known > state.st_size:
+            one = _Session(folder.name, project=project_of(folder))
+        first = one.turn if one.known else 0
+        one.turns = one.turns if one.known else 0
+        try:
+            _read(one, folder)
+        except OSError:
+            return
+        one.size, one.mtime = state.st_size, state.st_mtime_ns
+        _remove(connection, one.id, first)
+        for turn, text in one.texts:
+            cursor = connection.execute("INSERT INTO turn (session, turn) VALUES (?, ?)", (one.id, turn))
+            connection.execute("INSERT INTO text (rowid, body) VALUES (?, ?)", (cursor.lastrowid, text))
+        marks = ", ".join("?" * len(_COLUMNS))
+        connection.execute(
+            f"INSERT OR REPLACE INTO session ({', '.join(_COLUMNS)}) VALUES ({marks})",
+            tuple(getattr(one, name) for name in _COLUMNS),
+        )
+
+
+@contextmanager
+def _writing(connection: sqlite3.Connection) -> Iterator[None]:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
+
+
+def _remove(connection: sqlite3.Connection, session_id: str, first: int) -> None:
+    """Take the turns from `first` on out of the index."""
+    given = (session_id, first)
+    connection.execute(
+        "DELETE FROM text WHERE rowid IN (SELECT row FROM turn WHERE session = ? AND turn >= ?)", given
+    )
+    connection.execute("DELETE FROM turn WHERE session = ? AND turn >= ?", given)
+
+
+def _of_project(project: Path | None) -> tuple[str, tuple[str, ...]]:
+    return ("session.project = ?", (os.path.realpath(project),)) if project is not None else ("1", ())
+
+
+def _pattern(word: str) -> str:
+    escaped = word.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    return f"%{escaped}%"
+
+
+# ----------------------------------------------------------------- one session
+
+
+def _read(one: _Session, folder: Path) -> None:
+    """Read a session on from where its newest turn begins. Raises OSError."""
+    turn, parts = one.turn, list[str]()
+    again = one.known > 0
+    with (folder / FILE).open("rb") as file:
+        file.seek(one.known)
+        for at, _, line in lines_of(file):
+            if not line.endswith(b"\n"):
+                break
+            kind = kind_of(line)
+            if kind not in _TELLING or (record := parsed(line)) is None:
+                continue
+            if isinstance(written := record.get("t"), int | float):
+                one.updated = written
+            if kind == "TurnStarted":
+                if parts:
+                    one.texts.append((turn, "\n".join(parts)))
+                    parts = []
+                number = record.get("turn")
+                turn = number if isinstance(number, int) else turn
+                one.turns += not (again and at == one.known)
+                one.known, one.turn = at, turn
+            _take(one, kind, record)
+            parts += _texts(kind, record)
+    if parts:
+        one.texts.append((turn, "\n".join(parts)))
+
+
+_TELLING = frozenset(
+    {"session", "title", "model", "TurnStarted", "text", "CallStarted", "CallChanged", "Notice", "TurnEnded"}
+)
+
+
+def _take(one: _Session, kind: str, record: Json) -> None:
+    match kind:
+        case "session":
+            one.created = float(record.get("t", 0.0))
+            parent = record.get("parent")
+            one.parent = str(parent.get("id", "")) if isinstance(parent, dict) else ""
+            one.project = one.project or str(record.get("project", ""))
+        case "title":
+            one.title = str(record.get("title", ""))
+        case "model":
+            one.model = str(record.get("label", ""))
+        case "TurnStarted" if not one.first:
+            one.first = " ".join(str(record.get("text", "")).split())[:200]
+        case _:
+            pass
+
+
+def _texts(kind: str, record: Json) -> list[str]:
+    """What can be found of a record: what was said, called and shown."""
+    match kind:
+        case "TurnStarted" | "text" | "Notice":
+            found = [record.get("text", "")]
+        case "CallStarted":
+            found = [f"{record.get('tool', '')} {record.get('summary', '')}"]
+        case "CallChanged":
+            found = [record.get("preview", "")]
+        case _:
+            found = []
+    return [text[:MOST_TEXT] for text in found if isinstance(text, str) and text]
