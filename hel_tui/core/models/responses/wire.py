@@ -68,7 +68,11 @@ def _tool(tool: ToolDefinition) -> Json:
 def _content(message: UserMessage | ToolMessage, sent: Collection[Image]) -> list[Json]:
     parts: list[Json] = [{"type": "input_text", "text": message.text}] if message.text else []
     parts += [
-        {"type": "input_image", "image_url": f"data:{one.mime};base64,{base64_of(one)}"}
+        {
+            "type": "input_image",
+            "detail": "auto",
+            "image_url": f"data:{one.mime};base64,{base64_of(one)}",
+        }
         for one in message.images
         if one in sent
     ]
@@ -114,11 +118,7 @@ def _kept(message: AssistantMessage, info: ModelInfo, dialect: Dialect) -> list[
 
 def _said(text: str, phase: Any) -> Json:
     """Words of the model; `phase` says whether they were remarks or the answer, and belongs to them."""
-    item: Json = {
-        "type": "message",
-        "role": "assistant",
-        "content": [{"type": "output_text", "text": text, "annotations": []}],
-    }
+    item: Json = {"type": "message", "role": "assistant", "content": text}
     return item | {"phase": phase} if isinstance(phase, str) else item
 
 
