@@ -12,8 +12,9 @@ from urllib.parse import urlsplit
 
 from hel_tui.core.models.client import ChatClient
 from hel_tui.core.models.faults import clean
-from hel_tui.core.models.known import facts_of, prices_of, window_of
+from hel_tui.core.models.known import facts_of, window_of
 from hel_tui.core.models.local import LIMIT, LocalEngine, find_local, listed_models
+from hel_tui.core.models.prices import listed
 from hel_tui.core.models.profiles import GENERIC, LOCAL, PROFILES, Profile, profile_of
 from hel_tui.core.models.sight import sees_by_name
 from hel_tui.core.models.types import ChatModel, ModelInfo
@@ -86,12 +87,13 @@ def resolve(
         )
     label = f"{'openai' if provider.startswith('openai-') else provider}/{name}"
     facts = facts_of(provider, name)
+    table = listed(url, name)
     info = ModelInfo(
         provider,
         name,
         url,
-        window=window_of(label) or facts.window or window_of(name),
-        prices=prices_of(label) if not base_url else None,
+        window=window_of(label) or facts.window or window_of(name) or table.window,
+        prices=table.prices,
         thinks=facts.thinks,
         efforts=facts.efforts,
         max_output=facts.max_output,

@@ -1,7 +1,7 @@
-"""What names of models tell: windows, the longest answer, whether and how hard they think, prices.
+"""What names of models tell: windows, the longest answer, whether and how hard they think.
 
-From the providers' pages of models and the data packages named below. Not here: whether a model takes images
-(sight), what its endpoint says of it (local, choose).
+From the providers' pages of models. Not here: whether a model takes images (sight), what its endpoint says of
+it (local, choose), what it costs (prices).
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from hel_tui.core.models.types import EFFORTS, Prices
+from hel_tui.core.models.types import EFFORTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,43 +110,13 @@ def nearest(effort: str, known: tuple[str, ...]) -> str:
     return below[-1] if below else thinking[0] if thinking else ""
 
 
-# Windows in tokens and list prices in US dollars for a million input, cached input and output tokens.
-# Taken from the genai-prices data package 0.2.3 (November 2026). Models whose price depends on the hour
-# or on the length of the prompt have none here, and neither has anything that was not looked up.
-_MODELS: dict[str, tuple[int, Prices | None]] = {
-    "deepseek/deepseek-chat": (128_000, None),
-    "deepseek/deepseek-reasoner": (128_000, None),
-    "deepseek/deepseek-flash": (1_000_000, None),
-    "deepseek/deepseek-v4-flash": (1_000_000, None),
-    "deepseek/deepseek-v4-pro": (1_000_000, None),
-    "openai/gpt-4.1": (1_000_000, Prices(2.0, 0.5, 8.0)),
-    "openai/gpt-4.1-mini": (1_000_000, Prices(0.4, 0.1, 1.6)),
-    "openai/gpt-4.1-nano": (1_000_000, Prices(0.1, 0.025, 0.4)),
-    "openai/gpt-4o": (128_000, Prices(2.5, 1.25, 10.0)),
-    "openai/gpt-4o-mini": (128_000, Prices(0.15, 0.075, 0.6)),
-    "openai/gpt-5": (400_000, Prices(1.25, 0.125, 10.0)),
-    "openai/gpt-5-mini": (400_000, Prices(0.25, 0.025, 2.0)),
-    "openai/gpt-5-nano": (400_000, Prices(0.05, 0.005, 0.4)),
-    "openai/gpt-5.1": (400_000, Prices(1.25, 0.125, 10.0)),
-    "openai/gpt-5.2": (400_000, Prices(1.75, 0.175, 14.0)),
-    "openai/gpt-5.4-mini": (400_000, Prices(0.75, 0.075, 4.5)),
-    "openai/gpt-5.4-nano": (400_000, Prices(0.2, 0.02, 1.25)),
-    "openai/gpt-5.4": (1_050_000, None),
-    "openai/gpt-5.5": (1_000_000, None),
-    "openai/gpt-6-astra": (1_050_000, None),
-    "openai/gpt-6-luna": (1_050_000, None),
-    "openai/gpt-6-sol": (1_050_000, None),
-    "openai/gpt-6.1-sol": (1_050_000, None),
-    "openai/gpt-6.1-terra": (1_050_000, None),
-    "openai/o3": (200_000, Prices(2.0, 0.5, 8.0)),
-    "openai/o4-mini": (200_000, Prices(1.1, 0.275, 4.4)),
+_WINDOWS = {
+    "deepseek/deepseek-chat": 128_000,
+    "deepseek/deepseek-reasoner": 128_000,
 }
+"""Tokens, where the table of prices is behind the provider's own pages (api-docs.deepseek.com, "Models")."""
 
 
 def window_of(label: str) -> int:
-    """Context window of `provider/name` in tokens; 0 when unknown."""
-    return _MODELS.get(label, (0, None))[0]
-
-
-def prices_of(label: str) -> Prices | None:
-    return _MODELS.get(label, (0, None))[1]
+    """Context window of `provider/name` in tokens, where only this module knows it; else 0."""
+    return _WINDOWS.get(label, 0)

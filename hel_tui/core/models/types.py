@@ -6,8 +6,10 @@ A request goes in, a stream of parts comes out and ends with `Finish`; what can 
 
 from __future__ import annotations
 
+import time
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from hel_tui.core.vocabulary import AssistantMessage, Message, ToolDefinition
@@ -49,7 +51,7 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
-class Prices:
+class Rate:
     """US dollars for a million tokens."""
 
     input: float
@@ -57,6 +59,8 @@ class Prices:
     output: float
     written: float | None = None
     """Of input that is written to the cache; None where that costs what other input does."""
+    over: int = 0
+    """It holds for the whole of a request with more input tokens than this."""
 
     def cost(self, usage: Usage) -> float:
         """US dollars of one request."""
@@ -64,6 +68,46 @@ class Prices:
         fresh = max(0, usage.input_tokens - usage.cached_tokens - written)
         dollars = fresh * self.input + usage.cached_tokens * self.cached + usage.output_tokens * self.output
         return (dollars + written * (self.written or 0.0)) / 1e6
+
+
+@dataclass(frozen=True, slots=True)
+class When:
+    """When a price holds: from a day on, or at some hours of each day, all in UTC; always, when empty."""
+
+    since: str = ""
+    """ISO date."""
+    minutes: tuple[int, int] | None = None
+    """Minutes of the day, from and to; past midnight where the second is the smaller one."""
+
+    def holds(self, moment: datetime) -> bool:
+        """Whether it holds at a moment in UTC."""
+        if self.since and moment.date().isoformat() < self.since:
+            return False
+        if self.minutes is None:
+            return True
+        start, end = self.minutes
+        now = moment.hour * 60 + moment.minute
+        return start <= now < end if start <= end else now >= start or now < end
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """What a model costs. `rates` are sorted by `over`; of `later` the last that holds takes their place."""
+
+    rates: tuple[Rate, ...]
+    later: tuple[tuple[When, tuple[Rate, ...]], ...] = ()
+
+    def at(self, moment: float | None = None) -> tuple[Rate, ...]:
+        """The rates that hold at a Unix time, now by default."""
+        seconds = time.time() if moment is None else moment
+        now = datetime.fromtimestamp(seconds, UTC)
+        return next((rates for when, rates in reversed(self.later) if when.holds(now)), self.rates)
+
+    def cost(self, usage: Usage, moment: float | None = None) -> float:
+        """US dollars of one request that was made at a Unix time, now by default."""
+        rates = self.at(moment)
+        rate = next((one for one in reversed(rates) if usage.input_tokens > one.over), rates[0])
+        return rate.cost(usage)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from hel_tui.core.models.choose import (
 )
 from hel_tui.core.models.local import LocalEngine, find_local, listed_models, local_places
 from hel_tui.core.models.profiles import PROFILES, Profile, profile_of
-from hel_tui.core.models.types import Finish, Prices, Request
+from hel_tui.core.models.types import Finish, Prices, Rate, Request
 from hel_tui.core.vocabulary import UserMessage
 from tests.fixtures.models.endpoint import Endpoint, Exchange, ScriptedModel, say
 from tests.fixtures.models.modes import MODES
@@ -42,7 +42,7 @@ def test_a_known_provider_brings_its_address_key_and_window() -> None:
     assert choice.info is not None
     assert (choice.info.label, choice.info.base_url) == ("openai/gpt-4.1", "https://api.openai.com/v1")
     assert choice.info.window == 1_000_000
-    assert choice.info.prices == Prices(2.0, 0.5, 8.0)
+    assert choice.info.prices == Prices((Rate(2.0, 0.5, 8.0),))
     assert (choice.key, choice.key_source) == ("k", "OPENAI_API_KEY")
 
 
