@@ -130,7 +130,7 @@ class _Printer:
     def take(self, event: p.Event) -> None:
         """Handle one event."""
         if isinstance(event, p.Cleared | p.SessionRestored):
-            self.restoring = isinstance(event, p.Cleared)
+            self.restoring = isinstance(event, p.Cleared) and event.restoring
         if self.restoring and not isinstance(event, p.CoreFailed | p.Stopped):
             return
         match event:

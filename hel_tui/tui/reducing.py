@@ -215,7 +215,8 @@ def _apply(state: ViewState, changes: Changes, event: p.Event) -> None:
             changes.queue = True
         case p.Notice():
             _note(state, changes, event.severity, event.text, event.source)
-            (changes.news if event.severity == "info" else changes.toasts).append(event)
+            if not state.restoring:
+                (changes.news if event.severity == "info" else changes.toasts).append(event)
         case _:
             _apply_asked(state, changes, event)
 
@@ -294,11 +295,13 @@ def _apply_session(state: ViewState, changes: Changes, event: p.Event) -> None:
         case p.AccessChanged():
             state.access = event.level
         case p.Cleared():
-            state.session_id = event.session_id
+            state.session_id, state.restoring = event.session_id, event.restoring
             state.items.clear()
             state.by_key.clear()
             state.usage = None
             changes.cleared = True
+        case p.SessionRestored():
+            state.restoring = False
         case p.CoreFailed():
             state.failed = event.report
             changes.ended = True

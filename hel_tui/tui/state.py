@@ -123,6 +123,8 @@ class ViewState:
     closing: tuple[str, ...] | None = None
     failed: str = ""
     stopped: bool = False
+    restoring: bool = False
+    """A kept session is told again: nothing of it is news."""
     serial: int = 0
     attachments: tuple[p.Attachment, ...] = ()
     """What joins the next message."""

@@ -49,6 +49,10 @@ class Compactor:
 
     # ---------------------------------------------------------------- what is known
 
+    def go_on(self, count: int) -> None:
+        """A kept conversation that was shortened so often: the next one has a number of its own."""
+        self._count = count
+
     def clear(self) -> None:
         """A new conversation begins."""
         self._wait_until = 0

@@ -83,9 +83,10 @@ class Context:
         self._system = ""
         self._cached = 0
 
-    def go_on(self, messages: Sequence[Message], usage: UsageChanged | None) -> None:
-        """A kept conversation, and what it cost so far, instead of this one."""
+    def go_on(self, messages: Sequence[Message], usage: UsageChanged | None, compactions: int) -> None:
+        """A kept conversation, shortened so often, and what it cost so far, instead of this one."""
         self.reset()
+        self.compactor.go_on(compactions)
         self.history.restore(messages)
         self.accounts = Accounts()
         if usage is not None:

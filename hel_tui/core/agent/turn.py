@@ -118,9 +118,13 @@ class Agent:
         """An empty conversation; what it cost stays counted."""
         self.context.reset()
 
-    def go_on(self, messages: Sequence[Message], usage: UsageChanged | None, items: int) -> None:
-        """A kept conversation instead of this one, and what it cost so far; it has at most `items` texts."""
-        self.context.go_on(messages, usage)
+    def go_on(
+        self, messages: Sequence[Message], usage: UsageChanged | None, *, items: int, compactions: int
+    ) -> None:
+        """A kept conversation instead of this one, and what it cost so far; it has at most `items` texts and
+        was shortened `compactions` times.
+        """
+        self.context.go_on(messages, usage, compactions)
         self._items = items
 
     def measure(self, model: ChatModel | None) -> None:

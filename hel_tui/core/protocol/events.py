@@ -302,6 +302,8 @@ class Cleared:
     """The conversation was emptied (a new session began)."""
 
     session_id: str
+    restoring: bool = False
+    """A kept session is open: up to `SessionRestored` come the events of its turns, told again."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -303,7 +303,7 @@ class Session(Reads):
         self._parts.turn_over(opened.kept.folder)
         self._saving.go_on(opened.kept, opened.lock)
         self._refused = ""
-        self._emit(p.Cleared(self._id))
+        self._emit(p.Cleared(self._id, restoring=True))
         self._turn = self._resuming.restore(opened)
         self._parts.agent.measure(self._parts.model.current)
         self._show_queue()

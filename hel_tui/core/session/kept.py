@@ -150,11 +150,14 @@ def _end(opened: Opened, tail: Sequence[Json]) -> None:
     kept = opened.kept
     states: dict[str, str] = {}
     cards: dict[str, Json] = {}
+    answered: dict[str, Json] = {}
     text = ""
     for record in tail:
         match record:
-            case {"k": "StepStarted"} | {"k": "message", "role": "assistant"}:
+            case {"k": "StepStarted"}:
                 text = ""
+            case {"k": "message", "role": "assistant"}:
+                text, answered = "", {}
             case {"k": "text", "text": str(piece)} if not record.get("reasoning"):
                 text += piece
             case {"k": "CallStarted", "call_id": str(call_id)}:
@@ -162,10 +165,10 @@ def _end(opened: Opened, tail: Sequence[Json]) -> None:
             case {"k": "CallChanged", "call_id": str(call_id), "state": str(state)}:
                 states[call_id] = state
             case {"k": "call", "call_id": str(call_id)}:
-                cards[call_id] = record
+                cards[call_id] = answered[call_id] = record
             case _:
                 pass
-    opened.messages += _missing_results(kept.messages, cards, states)
+    opened.messages += _missing_results(kept.messages, answered, states)
     for call_id, state in states.items():
         if state in _OVER:
             continue
@@ -230,6 +233,8 @@ class EarlierTurns:
 
     folder: Path
     turns: tuple[tuple[int, int], ...]
+    size: int = 0
+    """Bytes of the file then."""
 
     def events(self, before_turn: int, count: int) -> tuple[p.Event, ...]:
         """The events of the newest `count` turns before the turn `before_turn`; safe from any thread."""
@@ -238,7 +243,7 @@ class EarlierTurns:
         if count <= 0 or begin == end:
             return ()
         first = 0 if begin == 0 else self.turns[begin][1]
-        stop = self.turns[end][1] if end < len(self.turns) else None
+        stop = self.turns[end][1] if end < len(self.turns) else self.size
         try:
             read = list(records_between(self.folder, first, stop))
         except OSError:

@@ -100,9 +100,9 @@ class Resuming:
         its last turn.
         """
         kept, agent = opened.kept, self._parts.agent
-        agent.go_on(kept.messages, kept.usage, kept.size)
+        agent.go_on(kept.messages, kept.usage, items=kept.size, compactions=kept.compactions)
         self._parts.ledger.go_on(EarlierCalls(kept.folder, kept.calls))
-        self._turns = EarlierTurns(kept.folder, tuple(kept.turns))
+        self._turns = EarlierTurns(kept.folder, tuple(kept.turns), kept.size)
         for event in opened.events:
             self._out(event)
         self._finish(opened)

@@ -50,10 +50,21 @@ def _arguments(text: str, redactor: Redactor) -> str:
         json.loads(hidden)
     except (ValueError, RecursionError):
         try:
-            return json.dumps(redactor.data(json.loads(text)), ensure_ascii=False)
+            return json.dumps(_numbers(redactor.data(json.loads(text)), redactor), ensure_ascii=False)
         except (ValueError, RecursionError):
             return hidden
     return hidden
+
+
+def _numbers(value: Any, redactor: Redactor) -> Any:
+    """A JSON value in which no number is a known secret either."""
+    if isinstance(value, dict):
+        return {key: _numbers(item, redactor) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_numbers(item, redactor) for item in value]
+    if isinstance(value, int | float) and redactor(str(value)) != str(value):
+        return redactor(str(value))
+    return value
 
 
 def _known(value: Any, redactor: Redactor) -> Any:

@@ -26,7 +26,10 @@ MAX_RESULT = 2_000_000
 _BEGIN = b'{"k":"'
 _MODEL = frozenset({"message", "amend", "shorten", "compact", "clear"})
 """Kinds that tell what the model has."""
-_WHOLE = _MODEL | {"session", "title", "tool", "model", "UsageChanged", "TurnStarted", "TurnEnded"}
+_WHOLE = _MODEL | {
+    *("session", "title", "tool", "model"),
+    *("UsageChanged", "TurnStarted", "TurnEnded", "Compacted"),
+}
 """Kinds that are read at once. All others are events of turns, or not known."""
 
 
@@ -59,6 +62,8 @@ class Kept:
     """Where the last record of each call begins."""
     tools: dict[str, UsedTool] = field(default_factory=dict)
     usage: p.UsageChanged | None = None
+    compactions: int = 0
+    """Highest number of one."""
     ended: int = 0
     """The last turn whose end is written."""
     damaged: list[tuple[int, int]] = field(default_factory=list)
@@ -141,6 +146,8 @@ def _note(kept: Kept, kind: str, record: Json, at: int) -> None:
             kept.first = kept.first or event.text
         case "TurnEnded" if isinstance(event := records.event_of(record), p.TurnEnded):
             kept.ended = event.turn
+        case "Compacted" if isinstance(event := records.event_of(record), p.Compacted):
+            kept.compactions = max(kept.compactions, event.number)
         case "UsageChanged" if isinstance(event := records.event_of(record), p.UsageChanged):
             kept.usage = event
         case _:

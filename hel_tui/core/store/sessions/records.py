@@ -37,6 +37,7 @@ EVENTS: dict[str, type[Any]] = {
         p.CallStarted,
         p.CallChanged,
         p.TurnEnded,
+        p.Compacted,
         p.UsageChanged,
         p.Notice,
     )

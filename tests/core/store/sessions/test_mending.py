@@ -1,0 +1,108 @@
+"""A damaged file of a session loses only what is damaged, says so, and keeps the originals."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hel_tui.core.store.redact import Redactor
+from hel_tui.core.store.sessions import mending
+from hel_tui.core.store.sessions.journal import FILE, LIVE, Journal
+from hel_tui.core.store.sessions.locking import Lock
+from hel_tui.core.store.sessions.reading import MAX_LINE, read_session
+from hel_tui.core.vocabulary import UserMessage
+
+
+def write(folder: Path, *texts: str) -> None:
+    journal = Journal(folder, Redactor(), Lock(folder))
+    for text in texts:
+        journal.write({"k": "message", "role": "user", "text": text})
+    journal.close()
+
+
+def texts(folder: Path) -> list[str]:
+    return [message.text for message in read_session(folder).messages]
+
+
+def test_a_file_cut_at_any_byte_of_its_last_line_loses_no_other_line(tmp_path: Path) -> None:
+    """And neither does the next append, nor a second crash."""
+    write(tmp_path, "one", "two", "drei 세 \N{SNOWMAN}")
+    whole = (tmp_path / FILE).read_bytes()
+    begin = whole[:-1].rindex(b"\n") + 1
+    for cut in range(begin, len(whole) + 1):
+        folder = tmp_path / str(cut)
+        folder.mkdir()
+        (folder / FILE).write_bytes(whole[:cut])
+        torn = mending.mend_end(folder)
+        write(folder, "four")
+        kept = ["drei 세 \N{SNOWMAN}"] if cut >= len(whole) - 1 else []
+        assert texts(folder) == ["one", "two", *kept, "four"], cut
+        assert torn == (cut - begin if cut < len(whole) - 1 else 0)
+        if torn:
+            assert (folder / mending.DAMAGED).read_bytes() == whole[begin:cut] + b"\n"
+        again = (folder / FILE).read_bytes()
+        (folder / FILE).write_bytes(again[:-3])
+        assert mending.mend_end(folder) > 0
+        assert texts(folder) == ["one", "two", *kept]
+
+
+BAD = (
+    b"\0" * 500,
+    b'{"a":',
+    b'{"k":"message","role":"user","text":"\xff\xfe"}',
+    b'{"k":"message","role":"user","te',
+    b'{"k":"message","role":"nobody","text":"x"}',
+    b'{"k":"message","role":"user","text":7}',
+    b'{"k":"compact","kept":"many"}',
+)
+
+
+@pytest.mark.parametrize("bad", BAD)
+def test_a_bad_line_in_the_middle_hides_nothing_behind_it(tmp_path: Path, bad: bytes) -> None:
+    write(tmp_path, "one")
+    with (tmp_path / FILE).open("ab") as file:
+        file.write(bad + b"\n")
+    write(tmp_path, "two")
+    kept = read_session(tmp_path)
+    assert kept.messages == [UserMessage("one"), UserMessage("two")]
+    assert len(kept.damaged) == 1
+    mending.keep_damaged(tmp_path, kept.damaged)
+    mending.keep_damaged(tmp_path, kept.damaged)
+    assert (tmp_path / mending.DAMAGED).read_bytes() == bad + b"\n"
+
+
+def test_a_line_of_twenty_megabytes_counts_once(tmp_path: Path) -> None:
+    write(tmp_path, "one")
+    with (tmp_path / FILE).open("ab") as file:
+        file.write(b'{"k":"message","role":"user","text":"' + b"x" * (MAX_LINE + (4 << 20)) + b'"}\n')
+    write(tmp_path, "two")
+    kept = read_session(tmp_path)
+    assert [message.text for message in kept.messages] == ["one", "two"]
+    assert len(kept.damaged) == 1
+
+
+def test_lines_of_kinds_that_are_not_known_are_no_damage(tmp_path: Path) -> None:
+    write(tmp_path, "one")
+    with (tmp_path / FILE).open("ab") as file:
+        file.write(b'{"k":"FromTheFuture","x":1}\n{"other": true}\n\n')
+    write(tmp_path, "two")
+    kept = read_session(tmp_path)
+    assert [message.text for message in kept.messages] == ["one", "two"]
+    assert kept.damaged == []
+
+
+def test_a_text_that_was_cut_off_is_found_up_to_its_last_piece(tmp_path: Path) -> None:
+    journal = Journal(tmp_path, Redactor(), Lock(tmp_path))
+    for piece in ("one ", "two ", "three"):
+        journal.piece("answer-3", {"turn": 2}, piece)
+    live = (tmp_path / LIVE).read_bytes()
+    for cut in range(len(live) + 1):
+        (tmp_path / LIVE).write_bytes(live[:cut])
+        found = "".join(str(one["text"]) for one in mending.cut_off(tmp_path))
+        assert "one two three".startswith(found)
+        whole_pieces = max(0, live[:cut].count(b"\n") - 1)
+        assert found.count(" ") >= min(whole_pieces, 2)
+    (tmp_path / LIVE).write_bytes(live)
+    (text,) = mending.cut_off(tmp_path)
+    assert text == {"k": "text", "item": "answer-3", "turn": 2, "text": "one two three"}
