@@ -13,6 +13,7 @@ from hel_tui.tui.state import (
     AnswerItem,
     CallItem,
     Changes,
+    CompactionItem,
     Item,
     NoticeItem,
     ServerItem,
@@ -78,7 +79,7 @@ def _turn_ended(state: ViewState, changes: Changes, event: p.TurnEnded) -> None:
     if isinstance(message, UserItem) and event.reason in ("failed", "interrupted") and not state.step:
         message.unsent = True
         changes.items.add(message.key)
-    state.busy, state.retrying, state.step = False, None, 0
+    state.busy, state.retrying, state.step, state.compacting = False, None, 0, False
     changes.turn = True
     if event.message:
         severity: p.Severity = "error" if event.reason == "failed" else "warning"
@@ -250,10 +251,28 @@ def _apply_asked(state: ViewState, changes: Changes, event: p.Event) -> None:
             changes.config = True
         case p.Searched():
             changes.searched.append(event.number)
+        case p.Compacting():
+            state.compacting, state.retrying = event.on, None
+            changes.turn = True
+        case p.Compacted():
+            _add(state, changes, _compaction(event))
         case _ if not _apply_servers(state, changes, event):
             _apply_session(state, changes, event)
         case _:
             pass
+
+
+def _compaction(event: p.Compacted) -> CompactionItem:
+    return CompactionItem(
+        f"compaction-{event.number}",
+        event.number,
+        event.before,
+        event.after,
+        event.summarised,
+        event.shortened,
+        event.dropped,
+        event.problem,
+    )
 
 
 def _resource_updated(state: ViewState, changes: Changes, event: p.ResourceUpdated) -> None:

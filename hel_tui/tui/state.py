@@ -84,8 +84,28 @@ class ServerItem:
     good: bool = True
 
 
+@dataclass(slots=True)
+class CompactionItem:
+    """The conversation was shortened here, or could not be. A card that opens."""
+
+    key: str
+    number: int
+    """What the core keeps it under."""
+    before: int
+    """Tokens, before and after."""
+    after: int
+    summarised: int = 0
+    shortened: int = 0
+    dropped: int = 0
+    problem: str = ""
+
+    @property
+    def did_something(self) -> bool:
+        return bool(self.summarised or self.shortened or self.dropped)
+
+
 ServerItemKind = Literal["failure", "change", "renewal"]
-Item = UserItem | AnswerItem | CallItem | NoticeItem | ServerItem
+Item = UserItem | AnswerItem | CallItem | NoticeItem | ServerItem | CompactionItem
 
 
 @dataclass(slots=True)
@@ -120,6 +140,8 @@ class ViewState:
     step: int = 0
     turn_began: float = 0.0
     retrying: p.Retrying | None = None
+    compacting: bool = False
+    """The model is asked for a summary."""
     closing: tuple[str, ...] | None = None
     failed: str = ""
     stopped: bool = False

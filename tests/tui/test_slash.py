@@ -141,11 +141,11 @@ def test_a_log_level_is_completed_after_its_server():
 
 
 def test_every_command_has_words_and_code():
-    from hel_tui.tui.screens.commands import Commands
+    from hel_tui.tui.screens.typed import Typed
 
     for spec in slash.SPECS:
         assert spec.help
-        assert callable(getattr(Commands, f"_do_{spec.name}"))
+        assert callable(getattr(Typed, f"_do_{spec.name}"))
 
 
 def test_a_number_of_too_many_digits_is_a_sentence_with_its_place():

@@ -63,7 +63,9 @@ class MainLayout(Screen[None]):
         self.header = HeaderBar(self.view)
         self.conversation = Conversation(detail=hel.core.call, id="conversation")
         core = hel.core
-        self.conversation.transcript.reads = Reads(core.failed, core.list_change, core.renewal)
+        self.conversation.transcript.reads = Reads(
+            core.failed, core.list_change, core.renewal, core.compaction
+        )
         self.side = Side(hel.bridge, hel.clock)
         self.completion = Completion()
         self.prompt = Prompt(hel.history, self.completion)

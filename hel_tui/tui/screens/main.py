@@ -241,6 +241,11 @@ class MainScreen(MainLayout):
     def action_detach(self) -> None:
         self.offers.detach_last()
 
+    def action_context(self) -> None:
+        from hel_tui.tui.screens.context import ContextScreen  # not needed for the first paint
+
+        self.hel.push_screen(ContextScreen(self.hel))
+
     def action_tools(self) -> None:
         self.reveal_side()
         self.set_focus(self.side.tools)

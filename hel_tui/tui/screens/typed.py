@@ -233,6 +233,18 @@ class Typed:
         else:
             self.hel.say(t("renewal.none"))
 
+    def _do_context(self, _: str) -> None:
+        self.screen.action_context()
+
+    def _do_compact(self, rest: str) -> None:
+        self._show_end()
+        self.hel.send(p.Compact(rest))
+
+    def _do_cost(self, _: str) -> None:
+        from hel_tui.tui.text.context import cost_lines  # not needed for the first paint
+
+        self.commands.sheet(t("cost.title"), cost_lines(self.hel.core.spending()))
+
     def _do_trust(self, _: str) -> None:
         self.hel.send(p.ReviewTrust())
 

@@ -51,6 +51,7 @@ class Reads:
     failed: Callable[[int], p.ServerFailure | None]
     list_change: Callable[[int], p.ListChangeDetail | None]
     renewal: Callable[[int], p.Renewal | None]
+    compaction: Callable[[int], p.CompactionDetail | None] = lambda _number: None
 
 
 NOTHING = Reads(lambda _number: None, lambda _number: None, lambda _number: None)

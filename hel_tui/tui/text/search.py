@@ -10,7 +10,16 @@ from bisect import bisect_right
 from collections.abc import Sequence
 
 from hel_tui.core.values import dataclass
-from hel_tui.tui.state import AnswerItem, CallItem, Item, NoticeItem, ServerItem, UserItem
+from hel_tui.tui.state import (
+    AnswerItem,
+    CallItem,
+    CompactionItem,
+    Item,
+    NoticeItem,
+    ServerItem,
+    UserItem,
+)
+from hel_tui.tui.text.compaction import parts as shortened_by
 from hel_tui.tui.text.lines import Line
 from hel_tui.tui.text.transcript import Transcript
 
@@ -35,6 +44,8 @@ def _source(item: Item) -> str:
             return " ".join([item.text, *(text for _role, text in item.messages)])
         case ServerItem():
             return f"{item.server} {item.text}"
+        case CompactionItem():
+            return " ".join([*shortened_by(item), item.problem])
         case AnswerItem() | NoticeItem():
             return item.text
 

@@ -12,8 +12,16 @@ from collections.abc import Callable, Iterable, Sequence
 
 from hel_tui.core import protocol as p
 from hel_tui.tui.safe import clean, is_clean
-from hel_tui.tui.state import AnswerItem, CallItem, Item, NoticeItem, ServerItem, UserItem
-from hel_tui.tui.text import cards, incidents, messages
+from hel_tui.tui.state import (
+    AnswerItem,
+    CallItem,
+    CompactionItem,
+    Item,
+    NoticeItem,
+    ServerItem,
+    UserItem,
+)
+from hel_tui.tui.text import cards, compaction, incidents, messages
 from hel_tui.tui.text.heights import Heights
 from hel_tui.tui.text.lines import Line
 from hel_tui.tui.text.markdown import MarkdownView
@@ -48,7 +56,7 @@ class Entry:
 def is_foldable(item: Item) -> bool:
     """Whether the item has more to show: a call, reasoning, or a prompt of a server."""
     match item:
-        case CallItem() | ServerItem() | AnswerItem(reasoning=True):
+        case CallItem() | ServerItem() | CompactionItem() | AnswerItem(reasoning=True):
             return True
         case UserItem():
             return bool(item.messages)
@@ -74,7 +82,7 @@ class Transcript:
         self._detail = detail
         self._clock = clock
         self.reads = incidents.NOTHING
-        """Where the cards of servers read what they say in full."""
+        """Where the cards of servers, and of shortenings, read what they say in full."""
         self.entries: list[Entry] = []
         self.heights = Heights()
         self.width = 80
@@ -174,6 +182,8 @@ class Transcript:
                 rows = 1 + messages.FOLDED_LINES
             case ServerItem():
                 rows = 1 + incidents.LAST_WORDS
+            case CompactionItem():
+                rows = 1 + bool(entry.item.problem)
             case AnswerItem(text=text) | UserItem(text=text) | NoticeItem(text=text):
                 rows = text.count("\n") + 1 + len(text) // (self.width + 1)
         return rows + entry.margin
@@ -217,6 +227,9 @@ class Transcript:
                 detail = self._detail(item.key) if entry.expanded else None
                 rows = cards.card(item, self.width, self._clock(), marked=marked, detail=detail)
                 return rows + cards.gone(self.width) if entry.expanded and detail is None else rows
+            case CompactionItem(number=number):
+                known = self.reads.compaction(number) if entry.expanded else None
+                return compaction.rows(item, self.width, known, expanded=entry.expanded, marked=marked)
             case ServerItem():
                 return incidents.rows(item, self.width, self.reads, expanded=entry.expanded, marked=marked)
             case AnswerItem(reasoning=True):

@@ -68,6 +68,8 @@ def status_line(state: ViewState, now: float, asked: bool = False, escape: str =
     doing = t("status.answering") if answers else t("status.thinking")
     if running:
         doing = t("status.running", n=running)
+    if state.compacting:
+        doing = t("status.compacting")
     if state.questions:
         doing = t("status.waiting")
     parts = [t("status.seconds", doing=doing, seconds=seconds)]

@@ -15,9 +15,9 @@ from textual.message import Message
 
 from hel_tui.tui import keymap
 from hel_tui.tui.safe import one_line
-from hel_tui.tui.state import CallItem, Item, ServerItem, UserItem
+from hel_tui.tui.state import CallItem, CompactionItem, Item, ServerItem, UserItem
 from hel_tui.tui.strings import t
-from hel_tui.tui.text import cards, incidents
+from hel_tui.tui.text import cards, compaction, incidents
 from hel_tui.tui.text.lines import Ink
 from hel_tui.tui.text.messages import sent_text
 from hel_tui.tui.text.search import Search
@@ -159,6 +159,9 @@ class Conversation(TranscriptView):
             self.post_message(self.CopyRequested(sent_text(item)))
         elif isinstance(item, ServerItem):
             self.post_message(self.CopyRequested(incidents.as_text(item)))
+        elif isinstance(item, CompactionItem):
+            detail = self.transcript.reads.compaction(item.number)
+            self.post_message(self.CopyRequested(compaction.as_text(item, detail)))
         elif isinstance(item, CallItem):
             self.post_message(self.CopyRequested(cards.as_text(item, self._detail(item.key))))
 

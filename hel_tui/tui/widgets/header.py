@@ -18,12 +18,14 @@ from hel_tui.tui.widgets.servers import GLYPHS, order
 
 GAP = "   "
 _ROOMS = (
-    (8, True, True, True),
-    (4, True, True, True),
-    (0, True, True, False),
-    (0, False, False, False),
+    (8, True, True, True, True),
+    (8, True, True, True, False),
+    (4, True, True, True, False),
+    (0, True, True, False, False),
+    (0, False, False, False, False),
 )
-"""What is shown, from much room to little: cells of the meter, cost, brand, the server in need of a look."""
+"""What is shown, from much room to little: cells of the meter, cost, brand, the server in need of a look, and
+the hits of the provider's cache."""
 ATTENTION = ("failed", "needs login", "untrusted", "degraded")
 
 
@@ -72,6 +74,15 @@ def _context(state: ViewState, cells: int) -> list[Part]:
     return [(f"{t('header.context')} {bar}{percent}%", style)]
 
 
+def _cached(state: ViewState) -> list[Part]:
+    """How much of the session's input came from the provider's cache."""
+    usage = state.usage
+    if usage is None or not usage.cached_tokens or not usage.input_tokens:
+        return []
+    share = round(100 * usage.cached_tokens / usage.input_tokens)
+    return [(t("header.cached", percent=f"{share}%"), "muted")]
+
+
 def _cost(state: ViewState) -> list[Part]:
     usage = state.usage
     if usage is None or usage.cost is None:
@@ -94,8 +105,9 @@ def _servers(state: ViewState, names: bool) -> list[Part]:
 
 def header_line(state: ViewState, width: int) -> list[Part]:
     """The whole line in `width` cells. What matters less goes first when there is no room."""
-    for cells, cost, brand, names in _ROOMS:
+    for cells, cost, brand, names, cached in _ROOMS:
         groups = [[_model(state)], [_access(state)], _context(state, cells)]
+        groups += [_cached(state)] if cached else []
         groups += [_cost(state)] if cost else []
         groups.append(_servers(state, names))
         right = _joined([group for group in groups if group])

@@ -3,6 +3,7 @@
 from hel_tui.tui.strings.en import (
     authoring,
     calling,
+    context,
     conversation,
     keys,
     questions,
@@ -22,4 +23,5 @@ ENGLISH: dict[str, str] = {
     **wire.STRINGS,
     **calling.STRINGS,
     **authoring.STRINGS,
+    **context.STRINGS,
 }

@@ -3,6 +3,7 @@
 from hel_tui.tui.strings.ko import (
     authoring,
     calling,
+    context,
     conversation,
     keys,
     questions,
@@ -22,4 +23,5 @@ KOREAN: dict[str, str] = {
     **wire.STRINGS,
     **calling.STRINGS,
     **authoring.STRINGS,
+    **context.STRINGS,
 }
