@@ -6,6 +6,7 @@ Input is closed, output bounded, and nothing it starts outlives it. Not here: wh
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 import time
@@ -17,6 +18,7 @@ from hel_tui.core.store.files import SessionFiles, spilled
 from hel_tui.core.store.redact import looks_like_secret
 from hel_tui.core.threads import in_thread
 from hel_tui.core.tools.builtin import Builtin, one_line, refused
+from hel_tui.core.tools.checkpoints.keeper import Checkpoints
 from hel_tui.core.tools.paths import Workspace
 from hel_tui.core.tools.processes import Bounded, Finished, run_program
 from hel_tui.core.tools.programs import find_program
@@ -67,9 +69,15 @@ class Bash(Builtin):
         *,
         network: bool = True,
         confined: bool = True,
+        checkpoints: Checkpoints | None = None,
     ) -> None:
-        """`confined` is False for commands a person typed: they run as in the person's own shell."""
+        """`confined` is False for commands a person typed: they run as in the person's own shell.
+
+        `checkpoints` keep what files were before a command changes them.
+        """
         super().__init__(workspace)
+        self._checkpoints = checkpoints
+        self._settling: asyncio.Future[None] | None = None
         self._confined = confined
         self._environ = command_environment(environ, with_secrets=not confined)
         self._sandbox = Sandbox(workspace, environ, network=network)
@@ -105,7 +113,7 @@ class Bash(Builtin):
         if problem := _unusable(command):
             return refused(problem)
         try:
-            finished = await self._run(self._command_line(command), limit, invocation)
+            finished = await self._kept(self._command_line(command), limit, invocation)
         except OSError as error:
             return refused(f"The command was not started: {why(error)}.")
         text = _answer(finished, limit)
@@ -119,6 +127,20 @@ class Bash(Builtin):
         if self._shell is not None:
             return [self._shell, "--noprofile", "--norc", "-c", command]
         return ["/bin/sh", "-c", command]
+
+    async def _kept(self, argv: list[str], limit: float, invocation: Invocation) -> Finished:
+        """Run it; what it changes of the project's files is kept as it was."""
+        checkpoints = self._checkpoints
+        if checkpoints is None:
+            return await self._run(argv, limit, invocation)
+        await in_thread(lambda: checkpoints.before_command(self.raw))
+        try:
+            finished = await self._run(argv, limit, invocation)
+        except BaseException:  # a call that is cancelled does not wait: whoever needs it next does
+            self._settling = asyncio.ensure_future(in_thread(checkpoints.after_command))
+            raise
+        await in_thread(checkpoints.after_command)
+        return finished
 
     async def _run(self, argv: list[str], limit: float, invocation: Invocation) -> Finished:
         sandboxed = await in_thread(lambda: self.sandboxed)

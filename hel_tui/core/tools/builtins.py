@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from hel_tui.core.tools.bash import Bash
+from hel_tui.core.tools.checkpoints.keeper import Checkpoints
 from hel_tui.core.tools.edit import SearchReplace, WriteFile
 from hel_tui.core.tools.glob import Glob
 from hel_tui.core.tools.grep import Grep
@@ -19,20 +20,25 @@ BUILTIN_NAMES = ("read_file", "write_file", "search_replace", "glob", "grep", "b
 
 
 def builtin_tools(
-    workspace: Workspace, *, names: tuple[str, ...] | None, environ: Mapping[str, str], network: bool = True
+    workspace: Workspace,
+    *,
+    names: tuple[str, ...] | None,
+    environ: Mapping[str, str],
+    network: bool = True,
+    checkpoints: Checkpoints | None = None,
 ) -> dict[str, Tool]:
     """Return the tools called `names` (all for None, each once), in the order of BUILTIN_NAMES.
 
-    `environ` is the person's environment, `network` whether sandboxed commands may use it. Raises
-    ValueError, naming the known ones, for a name that is none.
+    `environ` is the person's environment, `network` whether sandboxed commands may use it;
+    `checkpoints` keep what files were. Raises ValueError, naming the known ones, for a name that is none.
     """
     makers: dict[str, Callable[[], Tool]] = {
         "read_file": lambda: ReadFile(workspace),
-        "write_file": lambda: WriteFile(workspace),
-        "search_replace": lambda: SearchReplace(workspace),
+        "write_file": lambda: WriteFile(workspace, checkpoints),
+        "search_replace": lambda: SearchReplace(workspace, checkpoints),
         "glob": lambda: Glob(workspace),
         "grep": lambda: Grep(workspace, environ),
-        "bash": lambda: Bash(workspace, environ, network=network),
+        "bash": lambda: Bash(workspace, environ, network=network, checkpoints=checkpoints),
     }
     for name in names or ():
         if name not in makers:

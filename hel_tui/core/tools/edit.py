@@ -13,6 +13,7 @@ from typing import ClassVar
 from hel_tui.core.threads import in_thread
 from hel_tui.core.tools.builtin import FileTool, refused
 from hel_tui.core.tools.checking import check
+from hel_tui.core.tools.checkpoints.keeper import Checkpoints
 from hel_tui.core.tools.opening import Stamp, read_whole, replace_file, size_of
 from hel_tui.core.tools.paths import Refusal, ResolvedPath, Workspace
 from hel_tui.core.vocabulary import Access, Json, Outcome, ToolDefinition
@@ -51,6 +52,11 @@ class EditTool(FileTool):
 
     access: ClassVar[Access] = "write"
 
+    def __init__(self, workspace: Workspace, checkpoints: Checkpoints | None = None) -> None:
+        """`checkpoints` keep what a file was before it is changed."""
+        super().__init__(workspace)
+        self._checkpoints = checkpoints
+
     async def preview(self, arguments: Json) -> str:
         """The change as a unified diff; empty when there is none to make."""
         checked = check(self.raw, self.definition.parameters, arguments)
@@ -67,6 +73,8 @@ class EditTool(FileTool):
         change = self.plan(arguments)
         if isinstance(change, Refusal):
             return refused(change)
+        if self._checkpoints is not None:
+            self._checkpoints.before_edit(change.place, change.data, self.raw)
         if problem := replace_file(change.place, change.data, change.expected):
             return refused(problem)
         return Outcome(self.done(change))
