@@ -61,7 +61,7 @@ class CallPieces:
             draft.id = id
             self._by_id[id] = draft
         if isinstance(extra := fragment.get("extra_content"), dict):
-            draft.extra.update(extra)
+            draft.extra = extra | draft.extra  # what came first stays: later fragments may repeat it
         _add(draft, arguments)
         if name and not draft.name:
             draft.name = name

@@ -11,9 +11,11 @@ from dataclasses import dataclass, field, replace
 from urllib.parse import urlsplit
 
 from hel_tui.core.models.client import ChatClient
+from hel_tui.core.models.engines import engine_models, same_name, tool_note
+from hel_tui.core.models.entries import Listed
 from hel_tui.core.models.faults import clean
 from hel_tui.core.models.known import facts_of, window_of
-from hel_tui.core.models.local import LIMIT, LocalEngine, find_local, listed_models
+from hel_tui.core.models.local import LocalEngine, find_local, listed_models
 from hel_tui.core.models.prices import listed
 from hel_tui.core.models.profiles import GENERIC, LOCAL, PROFILES, Profile, profile_of
 from hel_tui.core.models.sight import sees_by_name
@@ -22,6 +24,8 @@ from hel_tui.core.threads import in_thread
 
 HEL_KEY = "HEL_API_KEY"
 DEMO = "demo"
+ASK_LIMIT = 2.0
+"""Seconds a local engine gets to tell of the model that was named."""
 NAMES_TELL = ("openai", "openai-chat", "openai-responses", "anthropic", "gemini", "deepseek")
 """Providers whose names of models say whether they take images; others are asked when it matters."""
 
@@ -198,15 +202,28 @@ async def _resolved(
 
 
 async def _asked_engine(choice: Choice, info: ModelInfo) -> Choice:
-    """The choice with what a local engine says of its model: the window, or that it has no such model."""
-    listed, problem = await listed_models(info.base_url, choice.key, LIMIT)
+    """The choice with what a local engine says of its model: window, tools, images; or that it has no such."""
+    listed, problem = await engine_models(info.provider, info.base_url, choice.key, ASK_LIMIT, info.name)
     if problem:
         return choice
-    windows = {one.name: one.window for one in listed}
-    if info.name in windows:
-        return replace(choice, info=replace(info, window=windows[info.name]))
-    names = ", ".join(list(windows)[:8]) or "none"
-    return replace(choice, note=f"{info.provider} does not list {info.name[:80]}; its models: {names}.")
+    one = next((one for one in listed if same_name(one.name, info.name)), None)
+    if one is None:
+        names = ", ".join(one.name for one in listed[:8]) or "none"
+        return replace(choice, note=f"{info.provider} does not list {info.name[:80]}; its models: {names}.")
+    return replace(choice, info=told_by(info, one), note=tool_note(info.provider, one))
+
+
+def told_by(info: ModelInfo, listed: Listed) -> ModelInfo:
+    """What a list says of a model, in the place of what its name tells; the person's own word stays."""
+    return replace(
+        info,
+        window=listed.window or info.window,
+        tools=listed.tools if listed.tools is not None else info.tools,
+        sees=info.sees if info.sees is not None else listed.sees,
+        thinks=listed.thinks if listed.thinks is not None else info.thinks,
+        efforts=listed.efforts or info.efforts,
+        max_output=listed.max_output or info.max_output,
+    )
 
 
 # ------------------------------------------------------------------ what there is

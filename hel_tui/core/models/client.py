@@ -114,6 +114,8 @@ class ChatClient:
 
     async def stream(self, request: Request) -> AsyncGenerator[Part, None]:
         """Parts of the answer, `Finish` last. Raises ModelFault. Tries again only before the first part."""
+        if self._info.tools is False:
+            request = replace(request, tools=())
         tried = {self._dialect}
         attempt = 0
         notes: list[str] = []

@@ -9,30 +9,25 @@ from __future__ import annotations
 import asyncio
 import importlib
 import json
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from hel_tui.core.addresses import host_of
-from hel_tui.core.models.faults import clean, sentence
+from hel_tui.core.models.entries import Listed, read_list
+from hel_tui.core.models.faults import sentence
 from hel_tui.core.models.profiles import LOCAL, PROFILES, Api
 from hel_tui.core.threads import in_thread
-from hel_tui.core.vocabulary import Json
+
+if TYPE_CHECKING:
+    import httpx
 
 LIMIT = 0.3
 """Seconds all local engines together get to answer."""
-MAX_LIST = 2**20
-"""Bytes of a model list that are read."""
-
-
-@dataclass(frozen=True, slots=True)
-class Listed:
-    """One model of a list; `window` in tokens, 0 when the list does not say."""
-
-    name: str
-    window: int = 0
+MAX_LIST = 2**22
+"""Bytes of a model list that are read; gateways tell much of some hundred models."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,77 +66,63 @@ async def _engine(provider: str, base_url: str, limit: float) -> LocalEngine | N
     return None if problem else LocalEngine(provider, base_url, tuple(one.name for one in listed))
 
 
-async def listed_models(
-    base_url: str, key: str, limit: float, api: Api = "chat"
-) -> tuple[tuple[Listed, ...], str]:
-    """(models, problem) from `GET <base_url>/models`; the problem is a sentence, empty when all is well.
+Asked = tuple[tuple[Listed, ...], str]
+"""(models, problem); the problem is a sentence, empty when all is well."""
+
+
+async def listed_models(base_url: str, key: str, limit: float, api: Api = "chat") -> Asked:
+    """The models in `GET <base_url>/models`.
 
     Anthropic and Gemini give pages: the first one, as long as it may be.
     """
+
+    async def work(client: httpx.AsyncClient) -> tuple[Listed, ...]:
+        data = bytearray()
+        async with client.stream("GET", f"{base_url}/models{_PAGES.get(api, '')}") as response:
+            if response.status_code != 200:
+                raise _Refused(f"answered {response.status_code} when asked for its models.")
+            async for chunk in response.aiter_bytes():
+                data += chunk
+                if len(data) > MAX_LIST:
+                    raise _Refused("lists more models than can be read.")
+        return read_list(json.loads(data))
+
+    return await asking(base_url, key, limit, work, api)
+
+
+_PAGES = {"messages": "?limit=1000", "gemini": "?pageSize=1000"}
+
+
+class _Refused(Exception):
+    """Why there is no list, behind the server's name."""
+
+
+async def asking(
+    base_url: str,
+    key: str,
+    limit: float,
+    work: Callable[[httpx.AsyncClient], Awaitable[tuple[Listed, ...]]],
+    api: Api = "chat",
+) -> Asked:
+    """What `work` finds out with a client for an endpoint, within `limit` seconds; never raises."""
     await in_thread(lambda: importlib.import_module("httpx"), "hel-http")
     import httpx
 
     from hel_tui.core.models.httpclient import open_client
 
     who = host_of(base_url)
-    data = bytearray()
     try:
         async with (
             asyncio.timeout(limit),
             open_client(base_url, key, connect=limit, idle=limit, api=api) as client,
-            client.stream("GET", f"{base_url}/models{_PAGES.get(api, '')}") as response,
         ):
-            if response.status_code != 200:
-                return (), f"{who} answered {response.status_code} when asked for its models."
-            async for chunk in response.aiter_bytes():
-                data += chunk
-                if len(data) > MAX_LIST:
-                    return (), f"{who} lists more models than can be read."
+            try:
+                return await work(client), ""
+            except _Refused as refusal:
+                return (), f"{who} {refusal}"
+            except (ValueError, RecursionError):
+                return (), f"{who} does not list models the OpenAI way."
     except TimeoutError:
         return (), f"{who} did not list its models within {limit:g} seconds."
     except (httpx.HTTPError, ValueError, ImportError) as error:
         return (), sentence(f"{who} could not be asked for its models", str(error), "", key)
-    try:
-        return _listed(json.loads(data)), ""
-    except (ValueError, RecursionError):
-        return (), f"{who} does not list models the OpenAI way."
-
-
-_PAGES = {"messages": "?limit=1000", "gemini": "?pageSize=1000"}
-
-
-def _listed(value: Any) -> tuple[Listed, ...]:
-    """Models in a list of OpenAI's, Anthropic's or Gemini's form, at most 2,000. Of Gemini's, those that
-    generate text. Raises ValueError for another shape.
-    """
-    entries = value.get("data", value.get("models")) if isinstance(value, dict) else None
-    if not isinstance(entries, list):
-        raise ValueError("no list")
-    return tuple(
-        Listed(clean(name)[:200], _window(entry))
-        for entry in entries[:2000]
-        if isinstance(entry, dict) and (name := _name(entry))
-    )
-
-
-def _name(entry: Json) -> str:
-    """The model's name in an entry; empty for what has none, or cannot answer."""
-    methods = entry.get("supportedGenerationMethods")
-    if isinstance(methods, list) and "generateContent" not in methods:
-        return ""
-    name = entry.get("id") or entry.get("name")
-    return name.removeprefix("models/") if isinstance(name, str) else ""
-
-
-def _window(entry: Json) -> int:
-    """The context window an entry gives: `max_model_len` (vLLM), `context_length` (OpenRouter), `meta.n_ctx`
-    (llama.cpp), `max_input_tokens` (Anthropic), `inputTokenLimit` (Gemini)."""
-    meta = entry.get("meta")
-    found = (
-        entry.get("max_model_len"),
-        entry.get("context_length"),
-        meta.get("n_ctx") if isinstance(meta, dict) else None,
-        entry.get("max_input_tokens"),
-        entry.get("inputTokenLimit"),
-    )
-    return next((size for size in found if isinstance(size, int) and 0 < size < 2**31), 0)

@@ -13,6 +13,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from hel_tui.core.models.entries import sees_in
 from hel_tui.core.models.types import ModelInfo
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ async def _listed(client: httpx.AsyncClient, info: ModelInfo) -> bool | None:
     listed = await _json(client, "GET", f"{info.base_url}/models")
     for entry in _entries(listed):
         if info.name in (entry.get("id"), entry.get("name"), entry.get("model")):
-            return _entry_says(entry)
+            return sees_in(entry)
     return None
 
 
@@ -80,7 +81,7 @@ async def _openrouter(client: httpx.AsyncClient, info: ModelInfo) -> bool | None
     """`GET <base>/models/AUTHOR/SLUG/endpoints`: the architecture of one model."""
     told = await _json(client, "GET", f"{info.base_url}/models/{quote(info.name)}/endpoints")
     data = told.get("data") if isinstance(told, dict) else None
-    return _entry_says(data) if isinstance(data, dict) else None
+    return sees_in(data) if isinstance(data, dict) else None
 
 
 async def _llamacpp(client: httpx.AsyncClient, info: ModelInfo) -> bool | None:
@@ -94,7 +95,7 @@ async def _llamacpp(client: httpx.AsyncClient, info: ModelInfo) -> bool | None:
 async def _ollama(client: httpx.AsyncClient, info: ModelInfo) -> bool | None:
     """`POST /api/show`: `capabilities`."""
     told = await _json(client, "POST", f"{_root(info)}/api/show", {"model": info.name})
-    return _entry_says(told) if isinstance(told, dict) else None
+    return sees_in(told) if isinstance(told, dict) else None
 
 
 async def _lmstudio(client: httpx.AsyncClient, info: ModelInfo) -> bool | None:
@@ -123,25 +124,6 @@ def _entries(listed: Any) -> Iterator[dict[str, Any]]:
     entries = listed.get("data") if isinstance(listed, dict) else listed
     if isinstance(entries, list):
         yield from (entry for entry in entries if isinstance(entry, dict))
-
-
-def _entry_says(entry: dict[str, Any]) -> bool | None:
-    """What one model's entry says: `architecture` (OpenRouter), `capabilities` (Mistral, Ollama), others."""
-    architecture = entry.get("architecture")
-    holders = (entry, architecture) if isinstance(architecture, dict) else (entry,)
-    for holder in holders:
-        for name in ("input_modalities", "supported_input_modalities"):
-            if isinstance(kinds := holder.get(name), list):
-                return "image" in kinds
-    capabilities = entry.get("capabilities")
-    if isinstance(capabilities, list):
-        return "vision" in capabilities or "multimodal" in capabilities
-    flags = (
-        capabilities.get("vision") if isinstance(capabilities, dict) else None,
-        entry.get("supports_image_in"),
-        entry.get("supports_vision"),
-    )
-    return next((flag for flag in flags if isinstance(flag, bool)), None)
 
 
 def _root(info: ModelInfo) -> str:

@@ -191,6 +191,8 @@ class ModelInfo:
     """The efforts it takes, least first; empty when unknown or when there is no choice."""
     max_output: int = 0
     """Most tokens an answer may have; 0 when unknown."""
+    tools: bool | None = None
+    """Whether it takes tools; None while nobody says. It is offered none where it takes none."""
 
     @property
     def label(self) -> str:

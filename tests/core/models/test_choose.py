@@ -279,7 +279,7 @@ async def test_a_local_engine_is_asked_for_the_window_of_its_model(monkeypatch: 
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
     url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
     monkeypatch.setitem(PROFILES, "vllm", Profile("vllm", url))
-    monkeypatch.setattr(choose, "LIMIT", 5.0)
+    monkeypatch.setattr(choose, "ASK_LIMIT", 5.0)
     for name, window in (("m", 4096), ("n", 2048), ("absent", 0)):
         result = await opened(f"vllm/{name}", None)
         assert result.model is not None

@@ -124,13 +124,12 @@ def _answer(message: AssistantMessage, info: ModelInfo, dialect: Dialect) -> lis
         if text := extra.get("text_signature"):
             part["thoughtSignature"] = text
         parts.append(part)
-    has_signature = any("signature" in more for more in signed.values())
     for number, call in enumerate(message.calls):
         given = signed.get(call.id, {})
         part = {"functionCall": _call(call, given.get("id", ""))}
         if "signature" in given:
             part["thoughtSignature"] = given["signature"]
-        elif number == 0 and not has_signature and info.thinks is not False:
+        elif number == 0 and info.thinks is not False:
             part["thoughtSignature"] = UNSIGNED
         parts.append(part)
     return parts

@@ -142,7 +142,10 @@ def _assistant(message: AssistantMessage, provider: str, back: bool) -> list[Jso
             blocks.append(_use(call))
     if text.strip():
         blocks.append(_text(text))
-    return blocks + [_use(call) for call in calls.values()]
+    blocks += [_use(call) for call in calls.values()]
+    while blocks and "thinking" in blocks[-1]["type"]:
+        blocks.pop()  # "The final block in an assistant message cannot be `thinking`"
+    return blocks
 
 
 def _use(call: ToolCall) -> Json:
