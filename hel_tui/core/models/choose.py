@@ -202,7 +202,7 @@ async def _resolved(
 
 
 async def _asked_engine(choice: Choice, info: ModelInfo) -> Choice:
-    """The choice with what a local engine says of its model: window, tools, images; or that it has no such."""
+    """The choice with what a local engine says of its model, or that it has none of that name."""
     listed, problem = await engine_models(info.provider, info.base_url, choice.key, ASK_LIMIT, info.name)
     if problem:
         return choice

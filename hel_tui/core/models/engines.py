@@ -99,8 +99,8 @@ def tool_note(provider: str, listed: Listed) -> str:
         return f"{name} takes no tools: its chat template has none. It answers, but calls nothing. {help_}"
     if provider == "ollama" and 0 < listed.window < SMALL:
         return (
-            f"{name} runs with a window of {listed.window:,} tokens, and Ollama cuts what does not fit without "
-            "a word. `OLLAMA_CONTEXT_LENGTH=32768 ollama serve` makes it larger."
+            f"{name} runs with a window of {listed.window:,} tokens, and Ollama cuts what does not fit "
+            "without a word. `OLLAMA_CONTEXT_LENGTH=32768 ollama serve` makes it larger."
         )
     return ""
 

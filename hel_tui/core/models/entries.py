@@ -1,4 +1,4 @@
-"""What lists of models say of each: the forms of OpenAI, Anthropic, Gemini, OpenRouter, Mistral, vLLM, llama.cpp.
+"""What lists of models say of each: the forms of OpenAI, Anthropic, Gemini, gateways and local engines.
 
 Pure functions over answers of servers. Not here: asking (local, engines), what a name alone tells (known).
 """
@@ -139,7 +139,8 @@ def _flag(holder: Json, *names: str) -> bool | None:
 
 
 def _efforts(entry: Json) -> tuple[str, ...]:
-    """`capabilities.effort` (Anthropic), `reasoning.supported_efforts` (OpenRouter), `thinking.values` (Ollama)."""
+    """`capabilities.effort` (Anthropic), `reasoning.supported_efforts` (OpenRouter), `thinking.values`
+    (Ollama)."""
     told = _inner(_inner(entry, "capabilities"), "effort")
     words = {word for word in told if _flag(told, word)}
     for holder, name in (("reasoning", "supported_efforts"), ("thinking", "values")):

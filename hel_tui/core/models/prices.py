@@ -1,8 +1,8 @@
 """List prices and windows of models, from a table made of the data package genai-prices.
 
 Prices belong to an address: what a person calls it says nothing. `.ci/prices.py` makes the table
-(prices.json), which is read when it is first needed (4 ms). Not here: what a request cost (types.Prices), sums
-(agent).
+(prices.json), which is read when it is first needed (4 ms). Not here: what a request cost (types.Prices),
+sums (agent).
 """
 
 from __future__ import annotations
