@@ -62,7 +62,7 @@ ALLOWED = {
     "core/mcp/jsonc.py": "the grammar of JSON",
     "core/mcp/suspicion.py": "tells of invisible characters, takes none out",
     "core/models/choose.py": "refuses a URL",
-    "core/models/client.py": "refuses a key",
+    "core/models/connection.py": "refuses a key",
     "core/store/files.py": "names of files",
     "core/tools/paths.py": "compares names of files",
     "tui/keymap.py": "keys, not text",

@@ -59,7 +59,7 @@ def way_of(info: ModelInfo, dialect: Dialect) -> Thinking:
     if dialect.api == "messages":
         return "adaptive" if _ADAPTIVE.search(info.name) else "budget"
     if dialect.api == "gemini":
-        return "budget" if _BUDGETED.search(info.name) else "level" if info.thinks else "none"
+        return "budget" if _BUDGETED.search(info.name) else "level"
     return "effort"
 
 
@@ -99,7 +99,8 @@ def for_gemini(effort: str, info: ModelInfo, dialect: Dialect) -> Json:
     way = way_of(info, dialect)
     if way == "none":
         return {}
-    config: Json = {"includeThoughts": True} if dialect.summaries and effort != "none" else {}
+    shown = dialect.summaries and bool(info.thinks) and effort != "none"
+    config: Json = {"includeThoughts": True} if shown else {}
     if way == "level" and effort:
         config["thinkingLevel"] = {"none": "minimal", "xhigh": "high", "max": "high"}.get(effort, effort)
     elif way == "budget" and effort:

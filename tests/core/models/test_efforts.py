@@ -80,6 +80,8 @@ def asked(label: str, effort: str, **fields: Any) -> dict[str, Any]:
         ),
         ("gemini/gemini-2.5-flash", "none", {"generationConfig": {"thinkingConfig": {"thinkingBudget": 0}}}),
         ("gemini/gemini-2.0-flash", "high", {}),
+        ("gemini/of-tomorrow", "", {}),
+        ("gemini/of-tomorrow", "low", {"generationConfig": {"thinkingConfig": {"thinkingLevel": "low"}}}),
     ],
 )
 def test_each_provider_is_asked_in_its_own_way(label: str, effort: str, fields: dict[str, Any]) -> None:
