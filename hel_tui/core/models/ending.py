@@ -21,14 +21,18 @@ TEXT_RESULT = "The model wrote a tool result itself; no tool gave it."
 
 _TEXT_CALL = re.compile(
     r"<tool_call>|<\|tool_call|<function=|<function_call|<tool_use>|\[TOOL_CALLS\]|<｜tool▁calls?▁begin｜>"
-    r'|<invoke name="|\A\s*(?:```json\s*)?\{\s*"name":\s*"\w+",\s*"(?:arguments|parameters)":'
+    r'|<invoke name="|<｜DSML｜invoke|<minimax:tool_call>|<\|python_tag\|>'
+    r"|<\|channel\|>commentary to=functions\.|<start_function_call>|<\|action_start\|>"
+    r'|\A\s*(?:```json\s*)?\{\s*"name":\s*"[\w.-]+",\s*"(?:arguments|parameters)":'
 )
 _CALL_NAME = re.compile(
-    r"<function=\s*(?P<a>[\w.-]{1,128})|<invoke name=\"(?P<b>[\w.-]{1,128})"
-    r"|\"(?:name|tool|function)\"\s*:\s*\"(?P<c>[\w.-]{1,128})\"|tool▁sep｜>(?P<d>[\w.-]{1,128})"
-    r"|<tool_call>\s*(?P<e>[\w.-]{1,128})"
+    r"(?:<function=|<invoke name=\"|invoke name=\"|tool▁sep｜>|to=functions\.|<start_function_call>call:"
+    r"|<\|tool_call_begin\|>\s*functions\.|<\|tool_call>call:|\[TOOL_CALLS\]\s*(?=\w)"
+    r"|\"(?:name|tool|function)\"\s*:\s*\"|<tool_call>\s*(?=\w))\s*(?P<name>[\w-]{1,128})"
 )
-"""The tool that a call in text names, in the ways chat templates write calls."""
+"""The tool that a call in text names, in the ways chat templates write calls (Hermes and Qwen, Mistral,
+DeepSeek, Kimi, Llama, gpt-oss, GLM, MiniMax, Gemma, InternLM, and Anthropic's own in texts).
+"""
 _TEXT_RESULT = re.compile(r"<tool_result|<function_results?>|<tool_response>")
 _NAME_ROOM = 2_000
 """Characters behind the beginning of a call in text that are looked at for its name."""
@@ -103,7 +107,7 @@ def _notes(spelled: Spelled, lost: Sequence[str]) -> list[str]:
 
 def _name(text: str, start: int) -> str:
     found = _CALL_NAME.search(text, start, start + _NAME_ROOM)
-    return next((name for name in found.groups() if name), "") if found else ""
+    return found["name"] if found else ""
 
 
 def count(value: Any) -> int:

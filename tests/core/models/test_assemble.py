@@ -182,6 +182,42 @@ def test_a_call_written_as_text_is_no_call_and_is_pointed_out() -> None:
     assert TEXT_CALL in finish.notes
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<tool_call>\n{"name": "look", "arguments": {"a": 1}}\n</tool_call>',
+        "<tool_call>\n<function=look>\n<parameter=a>\n1\n</parameter>\n</function>\n</tool_call>",
+        "<tool_call>look\n<arg_key>a</arg_key>\n<arg_value>1</arg_value>\n</tool_call>",
+        '[TOOL_CALLS] [{"name": "look", "arguments": {}}]',
+        "[TOOL_CALLS]look{}",
+        "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>look\n```json\n{}\n```",
+        '<｜DSML｜function_calls>\n<｜DSML｜invoke name="look">\n</｜DSML｜invoke>',
+        "<|tool_calls_section_begin|><|tool_call_begin|>functions.look:0<|tool_call_argument_begin|>{}",
+        '<|python_tag|>{"name": "look", "parameters": {}}',
+        "<|channel|>commentary to=functions.look <|constrain|>json<|message|>{}",
+        '<minimax:tool_call>\n<invoke name="look">\n</invoke>',
+        '<function_calls>\n<invoke name="look">\n</invoke>\n</function_calls>',
+        "<|tool_call>call:look{a:1}<tool_call|>",
+        '{"name": "look", "arguments": {"a": 1}}',
+        '```json\n{"name": "look", "parameters": {}}\n```',
+        'I look now.\n<tool_call>{"name": "look", "arguments": {}}',
+    ],
+)
+def test_calls_in_text_are_recognised_in_the_words_of_every_template(text: str) -> None:
+    _, finish = assemble([chunk({"content": text}, "stop")])
+    assert finish.written_call == "look"
+    assert TEXT_CALL in finish.notes
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["It is 7000.", '{"name": "api", "port": 7000}', "Use <b>look</b>.", "call(look)", "a function=look"],
+)
+def test_other_texts_are_no_calls(text: str) -> None:
+    _, finish = assemble([chunk({"content": text}, "stop")])
+    assert (finish.written_call, finish.notes) == ("", ())
+
+
 def test_a_result_the_model_made_up_is_pointed_out() -> None:
     assert TEXT_RESULT in played("invented-result")[1].notes
 
