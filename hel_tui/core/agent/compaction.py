@@ -29,6 +29,10 @@ EVERYTHING = slice(None)
 NOTHING_YET = "There is nothing to summarise yet."
 
 
+def _nothing(_number: int) -> None:
+    """Nothing was shortened before."""
+
+
 class Compactor:
     """Keeps one conversation within its model's window. Lives in the core's loop."""
 
@@ -46,23 +50,24 @@ class Compactor:
         """The window of which the person was told that tools leave too little of it."""
         self._done: dict[int, CompactionDetail] = {}
         self._count = 0
+        """The newest number of one."""
+        self.shortened = 0
+        """How often this conversation was shortened."""
+        self.earlier: Callable[[int], CompactionDetail | None] = _nothing
+        """Gives those of before a kept conversation was gone on with."""
 
     # ---------------------------------------------------------------- what is known
 
     def go_on(self, count: int) -> None:
         """A kept conversation that was shortened so often: the next one has a number of its own."""
-        self._count = count
+        self._count = self.shortened = count
 
     def clear(self) -> None:
         """A new conversation begins."""
         self._wait_until = 0
         self._done.clear()
-        self._count = 0
-
-    @property
-    def count(self) -> int:
-        """How often this conversation was shortened."""
-        return self._count
+        self._count = self.shortened = 0
+        self.earlier = _nothing
 
     @property
     def replaced(self) -> int:
@@ -71,7 +76,7 @@ class Compactor:
 
     def detail(self, number: int) -> CompactionDetail | None:
         """Everything about one shortening; safe from any thread."""
-        return self._done.get(number)
+        return self._done.get(number) or self.earlier(number)
 
     def window(self, info: ModelInfo | None) -> tuple[int, bool]:
         """Tokens of a model's window, and whether the provider said so when it refused a request."""
@@ -180,6 +185,7 @@ class Compactor:
         if not (work.did_something or work.problem):
             return
         self._count += 1
+        self.shortened += work.did_something
         after = self._steps.size(asking)
         self._done[self._count] = CompactionDetail(
             number=self._count,

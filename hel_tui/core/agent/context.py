@@ -88,9 +88,7 @@ class Context:
         self.reset()
         self.compactor.go_on(compactions)
         self.history.restore(messages)
-        self.accounts = Accounts()
-        if usage is not None:
-            self.accounts.go_on(usage)
+        self.accounts.go_on(usage or UsageChanged(0, 0, 0, 0, 0, 0))
 
     # --------------------------------------------------------------- a request
 
@@ -153,6 +151,7 @@ class Context:
                 written_tokens=totals.written_tokens,
                 reasoning_tokens=totals.reasoning_tokens,
                 unpriced=totals.unpriced,
+                requests=totals.requests,
             )
         )
 
@@ -177,7 +176,7 @@ class Context:
             start=bounds.start,
             reported=own.reported,
             cached=self._cached,
-            compactions=self.compactor.count,
+            compactions=self.compactor.shortened,
         )
 
     def _begin(self, model: ChatModel | None) -> tuple[str, tuple[ToolDefinition, ...]]:

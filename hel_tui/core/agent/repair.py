@@ -86,6 +86,11 @@ def _images(message: Message) -> tuple[Image, ...]:
     return message.images if isinstance(message, UserMessage | ToolMessage) else ()
 
 
+def images_kept(count: int) -> int:
+    """How many of so many images stay, the newest ones."""
+    return count - _too_many(count)
+
+
 def _too_many(count: int) -> int:
     """How many of so many images go, oldest first."""
     half = MOST_IMAGES // 2

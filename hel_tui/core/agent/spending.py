@@ -84,12 +84,15 @@ class Accounts:
             self._dropped += 1
 
     def go_on(self, usage: UsageChanged) -> None:
-        """Count on from the sums of an earlier run; its turns are not told apart."""
+        """Count on from the sums of an earlier run, and from nothing else; its turns are not told apart."""
+        self.totals, self.summaries = Totals(), Totals()
+        self._turns.clear()
+        self._dropped = 0
         sums = self.totals
         sums.input_tokens, sums.output_tokens = usage.input_tokens, usage.output_tokens
         sums.cached_tokens, sums.written_tokens = usage.cached_tokens, usage.written_tokens
         sums.reasoning_tokens, sums.unpriced = usage.reasoning_tokens, usage.unpriced
-        sums.cost = usage.cost
+        sums.cost, sums.requests = usage.cost, usage.requests
 
     def told(self) -> Spending:
         """All of it."""

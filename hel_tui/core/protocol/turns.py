@@ -145,3 +145,4 @@ class UsageChanged:
     """Of the output."""
     unpriced: int = 0
     """Requests whose price is unknown: `cost` is without them."""
+    requests: int = 0

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from hel_tui.core import protocol as p
-from hel_tui.core.agent.repair import INTERRUPTED, MOST_IMAGES
+from hel_tui.core.agent.repair import INTERRUPTED, images_kept
 from hel_tui.core.store.atomic import why
 from hel_tui.core.store.sessions import mending
 from hel_tui.core.store.sessions.forking import fork_session
@@ -21,6 +21,7 @@ from hel_tui.core.store.sessions.reading import (
     Kept,
     events_of,
     read_call,
+    read_compaction,
     read_session,
     records_between,
     with_bytes,
@@ -122,7 +123,7 @@ def _tell_damage(opened: Opened, torn: int) -> None:
 
 def _with_newest_images(messages: Sequence[Message]) -> list[Message]:
     """The messages, the newest images with their bytes, as many as a request may carry."""
-    left = MOST_IMAGES
+    left = images_kept(sum(len(getattr(message, "images", ())) for message in messages))
     out: list[Message] = []
     for message in reversed(messages):
         if isinstance(message, UserMessage | ToolMessage) and message.images:
@@ -225,6 +226,19 @@ class EarlierCalls:
         """Everything about one of them; safe from any thread."""
         at = self.places.get(call_id)
         return read_call(self.folder, at) if at is not None else None
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierCompactions:
+    """How the session was shortened before it was opened; read from its file one by one."""
+
+    folder: Path
+    places: dict[int, tuple[int, int]]
+
+    def detail(self, number: int) -> p.CompactionDetail | None:
+        """Everything that is kept of one of them; safe from any thread."""
+        places = self.places.get(number)
+        return read_compaction(self.folder, *places) if places is not None else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,13 @@ from typing import Any
 
 from hel_tui.core import protocol as p
 from hel_tui.core.permissions.approvals import fingerprint
-from hel_tui.core.session.kept import EarlierCalls, EarlierTurns, Opened, open_session
+from hel_tui.core.session.kept import (
+    EarlierCalls,
+    EarlierCompactions,
+    EarlierTurns,
+    Opened,
+    open_session,
+)
 from hel_tui.core.session.parts import Parts
 from hel_tui.core.session.saving import Saving
 from hel_tui.core.store.atomic import why, write_atomic
@@ -100,7 +106,8 @@ class Resuming:
         its last turn.
         """
         kept, agent = opened.kept, self._parts.agent
-        agent.go_on(kept.messages, kept.usage, items=kept.size, compactions=kept.compactions)
+        agent.go_on(kept.messages, kept.usage, items=kept.size, compactions=max(kept.compactions, default=0))
+        agent.context.compactor.earlier = EarlierCompactions(kept.folder, kept.compactions).detail
         self._parts.ledger.go_on(EarlierCalls(kept.folder, kept.calls))
         self._turns = EarlierTurns(kept.folder, tuple(kept.turns), kept.size)
         for event in opened.events:

@@ -62,8 +62,10 @@ class Kept:
     """Where the last record of each call begins."""
     tools: dict[str, UsedTool] = field(default_factory=dict)
     usage: p.UsageChanged | None = None
-    compactions: int = 0
-    """Highest number of one."""
+    compactions: dict[int, tuple[int, int]] = field(default_factory=dict)
+    """Where it was told of each, and where the summary in force then was written (-1: nowhere)."""
+    summary: int = -1
+    """Where the newest summary begins, and -1 when there is none."""
     ended: int = 0
     """The last turn whose end is written."""
     damaged: list[tuple[int, int]] = field(default_factory=list)
@@ -124,6 +126,7 @@ def _take(kept: Kept, at: int, line: bytes) -> bool:
     if isinstance(written := record.get("t"), int | float):
         kept.updated = written
     if kind in _MODEL:
+        kept.summary = at if kind == "compact" else kept.summary
         return _replay(kept, record)
     _note(kept, kind, record, at)
     return True
@@ -147,7 +150,8 @@ def _note(kept: Kept, kind: str, record: Json, at: int) -> None:
         case "TurnEnded" if isinstance(event := records.event_of(record), p.TurnEnded):
             kept.ended = event.turn
         case "Compacted" if isinstance(event := records.event_of(record), p.Compacted):
-            kept.compactions = max(kept.compactions, event.number)
+            replaced = event.summarised or event.dropped
+            kept.compactions[event.number] = (at, kept.summary if replaced else -1)
         case "UsageChanged" if isinstance(event := records.event_of(record), p.UsageChanged):
             kept.usage = event
         case _:
@@ -252,6 +256,29 @@ def records_between(folder: Path, begin: int, end: int | None) -> Iterator[Json]
                 return
             if (record := parsed(line)) is not None and isinstance(record.get("k"), str):
                 yield record
+
+
+def read_compaction(folder: Path, told: int, summary: int) -> p.CompactionDetail | None:
+    """What is known of a shortening that was told of at byte `told`, its summary at byte `summary` (-1: none)."""
+    try:
+        record = next(records_between(folder, told, None), {})
+        written = next(records_between(folder, summary, None), {}) if summary >= 0 else {}
+    except OSError:
+        return None
+    event = records.event_of(record)
+    if not isinstance(event, p.Compacted):
+        return None
+    return p.CompactionDetail(
+        number=event.number,
+        time=float(record.get("t") or 0.0),
+        before=event.before,
+        after=event.after,
+        kept=int(written.get("kept") or 0),
+        summary=str(written.get("summary") or ""),
+        summarised=event.summarised,
+        dropped=event.dropped,
+        problem=event.problem,
+    )
 
 
 def read_call(folder: Path, at: int) -> p.CallDetail | None:
