@@ -25,6 +25,7 @@ TOPICS = {
     "trust": "what is asked before a project's servers run",
     "permissions": "access levels and rules",
     "models": "choosing a model and where its key comes from",
+    "context": "what fills the window, long conversations, summaries, tokens and cost",
     "config": "settings, keys, themes, variables, and where hel keeps things",
     "json": "what --json prints, and exit statuses",
     "terminals": "when keys, colours or copying do not work",

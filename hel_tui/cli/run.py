@@ -237,6 +237,8 @@ class _Text(_Printer):
                 _say(f"{event.server}: {list_change(event, self.runtime.list_change(event.number))}")
             case p.Notice():
                 _say(f"{event.severity}: {event.source + ': ' if event.source else ''}{event.text}")
+            case p.Compacted():
+                _say(_shortened(event))
             case p.ServerChanged(phase="failed"):
                 self._failed(event)
             case p.ServerChanged(phase="untrusted" | "degraded" | "needs login"):
@@ -257,6 +259,18 @@ class _Text(_Printer):
             _say(line)
 
 
+def _shortened(event: p.Compacted) -> str:
+    """What became of a conversation that was too long, in a line."""
+    done = [
+        f"a summary stands for {event.summarised} messages" if event.summarised else "",
+        f"{event.shortened} long results cut" if event.shortened else "",
+        f"{event.dropped} messages left out" if event.dropped else "",
+        event.problem,
+    ]
+    said = "; ".join(part for part in done if part)
+    return f"conversation: {event.before:,} → {event.after:,} tokens: {said}"
+
+
 def _say(line: str) -> None:
     sys.stderr.write(printable(line) + "\n")
 
@@ -268,6 +282,8 @@ class _Json(_Printer):
     started: p.SessionStarted | None = None
     servers: dict[str, dict[str, Any]] = field(default_factory=dict)
     early: list[str] = field(default_factory=list)
+    compactions: int = 0
+    """How often the conversation was shortened, or could not be."""
 
     def emit(self, kind: str, **fields: Any) -> None:
         """Write one line; what comes before the session's line waits for it."""
@@ -330,6 +346,10 @@ class _Json(_Printer):
                 self.emit("error", severity="warning", source=event.server, message=message)
             case p.Notice() if event.severity != "info":
                 self.emit("error", severity=event.severity, source=event.source, message=event.text)
+            case p.Compacted():
+                self.compactions += 1
+                severity = "warning" if event.problem or event.dropped else "info"
+                self.emit("error", severity=severity, source="conversation", message=_shortened(event))
             case p.Retrying():
                 message = f"{event.why}; again in {event.delay:.1f} s ({event.attempt} of {event.of})"
                 self.emit("error", severity="warning", source="model", message=message)
@@ -376,6 +396,12 @@ class _Json(_Printer):
                 cached_tokens=usage.cached_tokens,
                 context_tokens=usage.context_tokens,
                 cost=usage.cost,
+                requests=usage.requests,
+                written_tokens=usage.written_tokens,
+                reasoning_tokens=usage.reasoning_tokens,
+                window=usage.window,
+                unpriced=usage.unpriced,
+                compactions=self.compactions,
             )
         self.emit(
             "result",

@@ -72,6 +72,64 @@ def test_the_port_task_runs_without_a_screen(run, project: Path, env, model: Scr
     assert result["text"] == "config.ini now says port=8437."
 
 
+@pytest.mark.parametrize(
+    ("name", "status", "words"),
+    [
+        ("cut-text", 3, "The answer reached the model's output limit"),
+        ("filtered", 1, "content filter ended the answer"),
+        ("refusal", 1, "The model refused to answer"),
+    ],
+)
+def test_every_ending_has_its_own_sentence_and_status(run, model, name: str, status: int, words: str) -> None:
+    model.replies[:] = [mode(name)]
+    ran = run("go", "--json", "--no-mcp")
+    result = ran.of("result")[0]
+    assert (ran.status, words in result["message"]) == (status, True)
+
+
+def test_a_model_that_repeats_itself_is_stopped_by_the_step_limit(run, model) -> None:
+    model.replies[:] = [mode("endless-tools")] * 20
+    ran = run("go", "--json", "--no-mcp", "--max-steps", "9")
+    result = ran.of("result")[0]
+    assert (ran.status, result["steps"], "step limit" in result["message"]) == (3, 9, True)
+    assert any("made the same call 8 times" in line["message"] for line in ran.of("error"))
+
+
+def test_usage_counts_what_was_written_cached_and_thought(run, model) -> None:
+    usage = {
+        "prompt_tokens": 900,
+        "completion_tokens": 70,
+        "prompt_tokens_details": {"cached_tokens": 800},
+        "completion_tokens_details": {"reasoning_tokens": 50},
+    }
+    model.replies[:] = [say("hello", usage=usage)]
+    (told,) = run("hi", "--json", "--no-mcp").of("usage")
+    assert (told["requests"], told["input_tokens"], told["cached_tokens"]) == (1, 900, 800)
+    assert (told["output_tokens"], told["reasoning_tokens"], told["cost"]) == (70, 50, None)
+    assert (told["unpriced"], told["compactions"], told["window"]) == (1, 0, 0)
+
+
+def test_a_conversation_that_is_shortened_says_so(run, project, env, model) -> None:
+    settings = Path(env["HEL_HOME"]) / "config" / "config.toml"
+    settings.parent.mkdir(parents=True)
+    settings.write_text("context_window = 8192\n")
+    (project / "long.txt").write_text("a line of a long file\n" * 400)
+    look = call("read_file", {"path": "long.txt"})
+
+    def answer(body):
+        asked = "What the person wants" in str(body["messages"][-1]["content"])
+        return say("a summary") if asked else look if len(model.requests) < 5 else say("read")
+
+    model.replies[:] = [answer] * 12
+    ran = run("read it", "--json", "--no-mcp", "--tools", "read_file")
+    assert ran.status == 0
+    told = [line for line in ran.of("error") if line["source"] == "conversation"]
+    assert {line["severity"] for line in told} == {"info"}
+    assert "long results cut" in told[0]["message"] and "a summary stands for" in told[-1]["message"]
+    usage = ran.of("usage")[0]
+    assert (usage["compactions"], usage["window"]) == (len(told), 8192)
+
+
 def test_an_untrusted_server_stays_off_and_the_way_to_approve_is_named(run, project, model) -> None:
     model.replies[:] = [say("I have no tool for that.")]
     ran = run(KOREAN)

@@ -259,7 +259,7 @@ def records_between(folder: Path, begin: int, end: int | None) -> Iterator[Json]
 
 
 def read_compaction(folder: Path, told: int, summary: int) -> p.CompactionDetail | None:
-    """What is known of a shortening that was told of at byte `told`, its summary at byte `summary` (-1: none)."""
+    """What is known of a shortening that was told of at byte `told`, with its summary at byte `summary`."""
     try:
         record = next(records_between(folder, told, None), {})
         written = next(records_between(folder, summary, None), {}) if summary >= 0 else {}
