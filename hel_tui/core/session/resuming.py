@@ -136,7 +136,8 @@ class Resuming:
         if opened.texts and not self._saving.is_behind:
             forget_cut_off(opened.kept.folder)
         for record in opened.calls:
-            self._saving.add(record)
+            if (at := self._saving.add(record)) >= 0:
+                opened.kept.calls[str(record["call_id"])] = at
         for message in opened.messages:
             self._parts.agent.history.append(message)
         for event in opened.ending:

@@ -95,9 +95,9 @@ class Saving:
         self._titled = bool(title)
         self._out(p.SessionTitled(self._redactor(title), given=self._titled))
 
-    def add(self, record: Json) -> None:
-        """Write a record as it is."""
-        self._write(record)
+    def add(self, record: Json) -> int:
+        """Write a record as it is; returns where in the file it begins, -1 while it cannot be written."""
+        return self._write(record)
 
     # ----------------------------------------------------------------- events
 
@@ -199,7 +199,7 @@ class Saving:
 
     # ----------------------------------------------------------------- inside
 
-    def _write(self, record: Json) -> None:
+    def _write(self, record: Json) -> int:
         if not self._has_head:
             self._has_head = True
             mark(self.folder, self._project)
@@ -212,7 +212,7 @@ class Saving:
                     "hel": __version__,
                 }
             )
-        self._journal.write(record)
+        return self._journal.write(record)
 
     def _trouble(self, since: float, reason: str) -> None:
         """Lines cannot be written, or all are again."""
@@ -223,6 +223,7 @@ class Saving:
                 p.Notice("warning", f"This session is not saved since {clock}: {reason}. It is tried again.")
             )
         else:
+            mark(self.folder, self._project)
             more = f" {reason[0].upper()}{reason[1:]}." if reason else ""
             self._out(p.Notice("info", f"This session is saved again, with what came meanwhile.{more}"))
 

@@ -5,6 +5,7 @@ Not here: what is in them (reading), search (index).
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import time
@@ -20,6 +21,7 @@ from hel_tui.core.store.sessions.locking import Lock
 
 LAST = "last"
 """Stands for the session of the project that was written last."""
+_LONGEST_HEAD = 1 << 16
 _GONE = ".deleted-"
 
 
@@ -56,6 +58,16 @@ def project_of(folder: Path) -> str:
     try:
         return (folder / PROJECT_MARK).read_text("utf-8", "surrogateescape").rstrip("\n")
     except OSError:
+        return _project_of_head(folder)
+
+
+def _project_of_head(folder: Path) -> str:
+    """The project that the first line of the session names."""
+    try:
+        with (folder / FILE).open("rb") as file:
+            head = json.loads(file.readline(_LONGEST_HEAD))
+        return str(head["project"]) if isinstance(head, dict) else ""
+    except (OSError, ValueError, KeyError, RecursionError):
         return ""
 
 

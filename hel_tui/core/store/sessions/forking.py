@@ -21,6 +21,9 @@ from hel_tui.core.store.sessions.records import VERSION
 
 FILES = "files"
 """Folder of a session's saved results."""
+CHECKPOINT_LOG = "checkpoints.jsonl"
+CHECKPOINT_FILES = "checkpoints"
+"""What hel's tools changed, a line each with its turn, and a folder of what files were before."""
 _BLOCK = 1 << 20
 
 
@@ -56,6 +59,7 @@ def fork_session(folder: Path, turn: int | None = None) -> Fork | str:
         (made / PROJECT_MARK).touch(0o600)
         (made / PROJECT_MARK).write_text(project_of(folder) + "\n", "utf-8", "surrogateescape")
         _copy_files(folder / FILES, made / FILES)
+        _copy_checkpoints(folder, made, turn)
         head = {
             **kept.head,
             "k": "session",
@@ -83,6 +87,34 @@ def _copy_files(source: Path, target: Path) -> None:
             os.link(file, target / file.name)  # files of a session are never written again
         except OSError:
             shutil.copy2(file, target / file.name)
+
+
+def _copy_checkpoints(folder: Path, made: Path, turn: int) -> None:
+    """Copy the checkpoints of the turns up to `turn`."""
+    try:
+        lines = (folder / CHECKPOINT_LOG).read_bytes().splitlines()
+    except OSError:
+        return
+    kept = [line for line in lines if 0 <= _turn_of(line) <= turn]
+    if not kept:
+        return
+    _copy_files(folder / CHECKPOINT_FILES, made / CHECKPOINT_FILES)
+    into = LineFile(made / CHECKPOINT_LOG)
+    try:
+        into.append(b"\n".join([*kept, b""]))
+    finally:
+        into.close()
+
+
+def _turn_of(line: bytes) -> int:
+    record = parsed(line)
+    turn = record.get("turn") if record is not None else None
+    return turn if isinstance(turn, int) else -1
+
+
+def turn_before(folder: Path, turn: int) -> int:
+    """The last turn of the session in `folder` before `turn`; 0 for none. Raises OSError."""
+    return max((number for number, _ in read_session(folder).turns if number < turn), default=0)
 
 
 def _copy_lines(folder: Path, target: Path, made: Path, head: dict[str, object], end: int) -> int:

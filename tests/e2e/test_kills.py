@@ -1,0 +1,16 @@
+"""Sessions that are killed at random moments lose nothing that was shown, and repeat nothing.
+
+A few kills only; the campaign of hundreds is `python -m tests.bench.kills`.
+"""
+
+from __future__ import annotations
+
+from tests.bench.kills import campaign
+
+
+def test_a_killed_session_goes_on_as_it_was_shown() -> None:
+    report = campaign(6, seed=3)
+    assert report.problems == []
+    assert report.kills == 6
+    assert report.pieces > 20
+    assert report.interrupted
