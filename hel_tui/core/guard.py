@@ -20,6 +20,8 @@ from hel_tui.core.threads import in_thread
 SERVER = "HEL_SERVER"
 COMMAND = "HEL_COMMAND"
 """Variables with the mark of a server's and of a command's processes."""
+ENGINE = "HEL_ENGINE"
+"""The same for an engine that serves a model's file."""
 RECORDED = "HEL_RECORDED"
 """The same for a server that is recorded: it may carry the marks of whoever started the recorder too."""
 
@@ -100,7 +102,7 @@ class Guard:
                 env={
                     name: value
                     for name, value in os.environ.items()
-                    if name not in (SERVER, COMMAND, RECORDED)
+                    if name not in (SERVER, COMMAND, ENGINE, RECORDED)
                 },
                 start_new_session=True,
             )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from hel_tui.core.models.client import ChatClient
@@ -24,6 +25,8 @@ from hel_tui.core.threads import in_thread
 
 HEL_KEY = "HEL_API_KEY"
 DEMO = "demo"
+LOCAL_FILE = "local"
+"""The provider of files that hel serves itself."""
 ASK_LIMIT = 2.0
 """Seconds a local engine gets to tell of the model that was named."""
 NAMES_TELL = ("openai", "openai-chat", "openai-responses", "anthropic", "gemini", "deepseek")
@@ -159,13 +162,22 @@ async def open_model(
     environ: Mapping[str, str],
     keyring: Keyring,
     vision: bool | None = None,
+    folder: Path = Path(),
+    window: int = 0,
+    progress: Callable[[int, int], None] = lambda _done, _size: None,
 ) -> Opened:
     """The model for a session, its client warming up in the background. Contacts only local engines.
 
     With only a base URL, the endpoint is asked for its models, and the one it has is taken. `vision` as
-    for `resolve`.
+    for `resolve`. A file (`local/PATH`) is relative to `folder` and gets a `window` in tokens, 0 for what
+    fits; `progress` hears how many bytes of how many are loaded.
     """
     wanted = model
+    if wanted and wanted.partition("/")[0] == LOCAL_FILE and not base_url:
+        from hel_tui.core.models.served import open_served
+
+        served = await open_served(wanted.partition("/")[2], folder, progress, window)
+        return Opened(served.model, served.note)
     if wanted and wanted.partition("/")[0] == DEMO and not base_url:
         from hel_tui.core.models.demo import start_demo
 

@@ -119,6 +119,8 @@ PROFILES: dict[str, Profile] = {
             dialect=Dialect("back", thinking="template"),
             start="Start it with `llama-server --jinja -m FILE`.",
         ),
+        # A file of the person's own, served by hel itself (served).
+        Profile("local", dialect=Dialect("back", thinking="template")),
         # vLLM, "Reasoning Outputs": `reasoning` used to be called `reasoning_content`.
         Profile(
             "vllm",

@@ -202,6 +202,7 @@ _BY_PROVIDER = {
     "google": GEMINI,
     "deepseek": DEEPSEEK,
     "llamacpp": LLAMACPP,
+    "local": LLAMACPP,
     "ollama": LLAMACPP,
     "lmstudio": LLAMACPP,
 }
