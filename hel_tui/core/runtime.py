@@ -16,6 +16,7 @@ from hel_tui.core.options import Options
 from hel_tui.core.outbox import Outbox
 from hel_tui.core.protocol import (
     CallDetail,
+    CheckpointRow,
     CheckResult,
     CheckRow,
     Command,
@@ -115,6 +116,8 @@ class Body(Protocol):
     def compaction(self, number: int) -> CompactionDetail | None: ...
 
     def spending(self) -> Spending: ...
+
+    def checkpoints(self) -> tuple[CheckpointRow, ...]: ...
 
     def diagnosis(self, server: str) -> Diagnosis | None: ...
 
@@ -317,6 +320,10 @@ class Runtime:
     def spending(self) -> Spending | None:
         """What the session took of its models; None before there is a session."""
         return self._body.spending() if self._body is not None else None
+
+    def checkpoints(self) -> tuple[CheckpointRow, ...]:
+        """The turns in which hel's tools changed files that can be given back, oldest first."""
+        return self._body.checkpoints() if self._body is not None else ()
 
     def diagnosis(self, server: str) -> Diagnosis | None:
         """What a doctor found about a server, about hel itself (""); None before it looked."""

@@ -93,6 +93,9 @@ class Core(Protocol):
     def compaction(self, number: int) -> p.CompactionDetail | None:
         """Everything about one shortening of the conversation; None when it is not kept."""
 
+    def checkpoints(self) -> tuple[p.CheckpointRow, ...]:
+        """The turns in which hel's tools changed files that can be given back, oldest first."""
+
     def spending(self) -> p.Spending | None:
         """What the session took of its models; None before there is a session."""
 

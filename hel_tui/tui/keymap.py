@@ -33,6 +33,7 @@ ALLOWING = frozenset(
         "url.opened",
         "sampling.allow",
         "login.open",
+        "restore.overwrite",
     }
 )
 _NEVER_ALLOWING = frozenset({"enter", "space", "escape", "tab", "backspace"})
@@ -42,6 +43,7 @@ _TOGETHER = {
     "resources": ("list", "picker"),
     "prompts": ("list", "picker"),
     "picker": ("list",),
+    "rewind": ("list", "picker"),
     "checks": ("list",),
     "renewal": ("list",),
     "fields": ("list", "call"),

@@ -319,6 +319,8 @@ def _apply_session(state: ViewState, changes: Changes, event: p.Event) -> None:
             state.by_key.clear()
             state.usage = None
             changes.cleared = True
+        case p.Rewound(conversation=True):
+            changes.rewound.append(event.turn)
         case p.SessionRestored():
             state.restoring = False
         case p.CoreFailed():

@@ -81,6 +81,8 @@ SPECS: tuple[Spec, ...] = (
     Spec("cost"),
     Spec("clear"),
     Spec("new"),
+    Spec("rewind"),
+    Spec("undo"),
     Spec("copy"),
     Spec("theme", "[NAME]", "theme"),
     Spec("keys"),

@@ -200,3 +200,5 @@ class Changes:
     """Servers (or "" for hel) the doctor found more about."""
     checks: bool = False
     """Saved checks, or how they went."""
+    rewound: list[int] = field(default_factory=list)
+    """Turns before which the conversation goes on."""

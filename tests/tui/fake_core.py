@@ -76,6 +76,7 @@ class FakeCore:
     list_changes: dict[int, p.ListChangeDetail] = field(default_factory=dict)
     renewals: dict[int, p.Renewal] = field(default_factory=dict)
     check_rows: tuple[p.CheckRow, ...] = ()
+    changed_files: tuple[p.CheckpointRow, ...] = ()
     results_of_checks: tuple[p.CheckResult, ...] = ()
     diagnoses: dict[str, p.Diagnosis] = field(default_factory=dict)
     picture: p.ContextPicture | None = None
@@ -170,6 +171,9 @@ class FakeCore:
 
     def spending(self) -> p.Spending | None:
         return self.spent
+
+    def checkpoints(self) -> tuple[p.CheckpointRow, ...]:
+        return self.changed_files
 
     def list_change(self, number: int) -> p.ListChangeDetail | None:
         return self.list_changes.get(number)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Literal
 
 from hel_tui.core.protocol.authoring import CheckKind
+from hel_tui.core.protocol.checkpoints import Rewind
 from hel_tui.core.protocol.context import Compact
 from hel_tui.core.protocol.inside import FrameQuery, LogQuery, Switch
 from hel_tui.core.protocol.questions import Answer
@@ -427,5 +428,6 @@ Command = (
     | ListSessions
     | RenameSession
     | ResumeSession
+    | Rewind
     | Shutdown
 )

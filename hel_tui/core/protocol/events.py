@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from hel_tui.core.protocol.checkpoints import Rewound
 from hel_tui.core.protocol.context import Compacted, Compacting
 from hel_tui.core.protocol.questions import Question
 from hel_tui.core.protocol.sessions import (
@@ -368,6 +369,7 @@ Event = (
     | Notice
     | Cleared
     | SavingChanged
+    | Rewound
     | SessionRestored
     | SessionTitled
     | SessionsListed

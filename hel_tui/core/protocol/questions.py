@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from hel_tui.core.protocol.checkpoints import RestoreAnswer, RestoreQuestion
 from hel_tui.core.values import dataclass
 
 
@@ -250,6 +251,7 @@ Question = (
     | UrlQuestion
     | SamplingQuestion
     | LoginQuestion
+    | RestoreQuestion
 )
 Answer = (
     TrustAnswer
@@ -259,5 +261,6 @@ Answer = (
     | FormAnswer
     | SamplingAnswer
     | LoginAnswer
+    | RestoreAnswer
     | NotAnswered
 )

@@ -36,12 +36,14 @@ from hel_tui.core.session.offerings import Message
 from hel_tui.core.session.parts import Emit, assemble
 from hel_tui.core.session.reads import Reads
 from hel_tui.core.session.resuming import Resuming
+from hel_tui.core.session.rewinding import Rewinding, fork_before
 from hel_tui.core.session.saving import Saving
 from hel_tui.core.session.server_commands import ServerCommands
 from hel_tui.core.store.memory import remember
 from hel_tui.core.store.places import find_places
 from hel_tui.core.store.redact import Redactor, secrets_in
 from hel_tui.core.store.sessions.folders import new_id
+from hel_tui.core.threads import in_thread
 from hel_tui.core.vocabulary import UserMessage
 
 NO_MODEL = "There is no model to answer."
@@ -109,6 +111,9 @@ class Session(Reads):
             spawn=self._spawn,
             settled=lambda: self._parts.servers.settled(options.server_wait),
         )
+        self._rewinding = Rewinding(
+            self._parts.checkpoints, self._parts.desk, emit, self._tell, lambda: self._busy is not None
+        )
         self._refused = ""
         """Why the session that was to be gone on with is not open; nothing is sent then."""
 
@@ -154,6 +159,8 @@ class Session(Reads):
                         await self._go_on(self._resuming.opened(session_id))
                     case p.ForkSession(session_id, turn):
                         await self._go_on(self._resuming.forked(session_id, turn))
+                    case p.Rewind(turn, conversation=True, files=False):
+                        await self._go_back(turn)
                     case _:
                         self._obey(command)
             except Exception as error:  # one bad command must not end the conversation
@@ -178,6 +185,7 @@ class Session(Reads):
             await self._parts.model.aclose()
         self._parts.record.close()
         self._saving.close()
+        self._parts.checkpoints.close()
 
     def post(self, command: p.Command) -> None:
         """Take a command."""
@@ -238,6 +246,8 @@ class Session(Reads):
                 self._parts.policy.level = level
                 self._parts.record.write("access", level=level)
                 self._emit(p.AccessChanged(level))
+            case p.Rewind():
+                self._spawn(self._put_back(command))
             case p.SetModel(model, base_url):
                 self._spawn(self._switch_model(model, base_url))
             case _ if not self._resuming.obey(command):
@@ -297,16 +307,37 @@ class Session(Reads):
         self._parts.record.write("note", text=f"left for session {opened.kept.folder.name}")
         self._restore(opened)
 
+    async def _put_back(self, command: p.Rewind) -> None:
+        """Give files back, and then, where it is wanted, go back in the conversation."""
+        turn, both = command.turn, command.conversation
+        done = await self._rewinding.files(turn, tell=not both)
+        if done is not None and both and turn:
+            self.post(p.Rewind(turn, conversation=True, files=False))
+        elif done is not None:
+            self._emit(done)
+
+    async def _go_back(self, turn: int) -> None:
+        """Go on in a fork of this session that ends before `turn`."""
+        before = self._id
+        await self._go_on(fork_before(self._saving.folder, turn))
+        if self._id != before:
+            self._emit(p.Rewound(turn, conversation=True))
+            self._rewinding.tell_again()
+
     def _restore(self, opened: Opened) -> None:
         """Put an opened session in the place of this one, in which nothing runs."""
         self._id = opened.kept.folder.name
         self._parts.turn_over(opened.kept.folder)
         self._saving.go_on(opened.kept, opened.lock)
+        self._spawn(self._read_checkpoints())
         self._refused = ""
         self._emit(p.Cleared(self._id, restoring=True))
         self._turn = self._resuming.restore(opened)
         self._parts.agent.measure(self._parts.model.current)
         self._show_queue()
+
+    async def _read_checkpoints(self) -> None:
+        await in_thread(self._parts.checkpoints.load)
 
     async def _catch_up(self) -> None:
         """While something could not be written, try again from time to time."""
@@ -341,6 +372,7 @@ class Session(Reads):
             return
         work = self._work.popleft()
         self._turn += 1
+        self._parts.checkpoints.turn = self._turn
         turn, began = self._turn, time.monotonic()
         self._emit(p.TurnStarted(turn, work.spoken, work.attached))
         task = self._busy = asyncio.ensure_future(work.run(turn))

@@ -51,6 +51,7 @@ from hel_tui.core.store.settings import LoadedSettings
 from hel_tui.core.threads import Writes
 from hel_tui.core.tools.bash import Bash
 from hel_tui.core.tools.builtins import BUILTIN_NAMES, builtin_tools
+from hel_tui.core.tools.checkpoints.keeper import Checkpoints
 from hel_tui.core.tools.paths import Workspace
 from hel_tui.core.vocabulary import Tool
 
@@ -83,6 +84,8 @@ class Parts:
     doctor: Doctor
     """Says what is well and what is not."""
     searches: Searches
+    checkpoints: Checkpoints
+    """What files were before tools changed them."""
     shell: Tool
     """bash as the person's own: commands typed with `!` run through it."""
     ledger: Ledger
@@ -148,7 +151,13 @@ def assemble(
     host.list_changes.dropped = policy.dropped
 
     workspace = Workspace(options.project, files.folder, (places.config, places.state))
-    builtins, remark = _builtins(options, loaded, workspace)
+    checkpoints = Checkpoints(
+        workspace,
+        folder,
+        hides=lambda text: redactor.known(text) != text,
+        tell=lambda sentence: emit(Notice("warning", sentence)),
+    )
+    builtins, remark = _builtins(options, loaded, workspace, checkpoints)
     with_servers = options.mcp
     registry = Registry(
         builtins,
@@ -223,6 +232,7 @@ def assemble(
         record.turn_over(folder)
         files.turn_over(folder / FILES)
         workspace.turn_over(files.folder)
+        checkpoints.turn_over(folder)
         policy.turn_over(str(files.folder.resolve()))
         approver.turn_over()
         ledger.clear()
@@ -234,7 +244,7 @@ def assemble(
 
     def settings_changed(now: LoadedSettings) -> None:
         """The project's own settings hold from here on, but for what the command line says."""
-        builtins, _ = _builtins(options, now, workspace)
+        builtins, _ = _builtins(options, now, workspace, checkpoints)
         registry.offer(builtins)
         policy.use(now.rules)
         if options.access is None:
@@ -276,6 +286,7 @@ def assemble(
         authoring=authoring,
         doctor=Doctor(options, places, host, servers, redactor, emit, spawn),
         searches=searches,
+        checkpoints=checkpoints,
         shell=Bash(workspace, options.environ, confined=False),
         ledger=ledger,
         writes=writes,
@@ -293,7 +304,7 @@ async def _chosen(model: Model) -> None:
 
 
 def _builtins(
-    options: Options, loaded: LoadedSettings, workspace: Workspace
+    options: Options, loaded: LoadedSettings, workspace: Workspace, checkpoints: Checkpoints
 ) -> tuple[dict[str, Tool], tuple[str, ...]]:
     """The built-in tools on offer, and a remark on names in a settings file that are none."""
     names, remark = options.tools, ""
@@ -303,7 +314,9 @@ def _builtins(
         if unknown := [name for name in wanted if name not in BUILTIN_NAMES]:
             remark = f"tools: there is no {', '.join(unknown)}; there are {', '.join(BUILTIN_NAMES)}"
     network = loaded.settings.network
-    tools = builtin_tools(workspace, names=names, environ=options.environ, network=network)
+    tools = builtin_tools(
+        workspace, names=names, environ=options.environ, network=network, checkpoints=checkpoints
+    )
     return tools, (remark,) if remark else ()
 
 

@@ -112,6 +112,10 @@ class Reads:
         """What the session took of its models."""
         return self._parts.agent.context.accounts.told()
 
+    def checkpoints(self) -> tuple[p.CheckpointRow, ...]:
+        """The turns that changed files."""
+        return self._parts.checkpoints.rows
+
     def diagnosis(self, server: str) -> p.Diagnosis | None:
         """What a doctor found about a server, about hel itself (""); None before it looked."""
         return self._parts.doctor.diagnosis(server)

@@ -1,6 +1,6 @@
 """The one table of what can be done by key, a module for each part of the screen."""
 
-from hel_tui.tui.actions import authoring, calling, log, main, server, wire
+from hel_tui.tui.actions import authoring, calling, log, main, rewinding, server, wire
 from hel_tui.tui.actions.action import Action
 
 ACTIONS: tuple[Action, ...] = (
@@ -10,6 +10,7 @@ ACTIONS: tuple[Action, ...] = (
     *wire.ACTIONS,
     *calling.ACTIONS,
     *authoring.ACTIONS,
+    *rewinding.ACTIONS,
 )
 
 __all__ = ["ACTIONS", "Action"]

@@ -12,6 +12,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("app.prompts", "f7", "prompts", palette=True),
     Action("app.apply", "f8", "apply_config", palette=True),
     Action("app.context", "alt+c", "context", palette=True),
+    Action("app.rewind", "alt+u", "rewind", palette=True),
     Action("app.access", "shift+tab", "access", palette=True),
     Action("app.interrupt", "escape", "interrupt", palette=True),
     Action("app.next", "tab,f6", "next_pane"),

@@ -103,6 +103,10 @@ class Desk:
                 from hel_tui.tui.dialogs.sampling import SamplingDialog
 
                 return SamplingDialog(question, self.clock)
+            case p.RestoreQuestion():
+                from hel_tui.tui.dialogs.restore import RestoreDialog
+
+                return RestoreDialog(question, self.clock)
             case p.LoginQuestion():
                 from hel_tui.tui.dialogs.login import LoginDialog
 

@@ -31,6 +31,9 @@ from hel_tui.tui.widgets.tools import ToolsPane
 if TYPE_CHECKING:
     from hel_tui.tui.app import HelApp
 
+ESCAPE_WITHIN = 1.0
+"""Seconds in which a second Esc goes back to an earlier turn."""
+
 
 class MainScreen(MainLayout):
     """Everything a person sees while working."""
@@ -41,6 +44,9 @@ class MainScreen(MainLayout):
         super().__init__(hel)
         self.offers = Offers(hel, self)
         self.commands = Commands(hel, self)
+        self.rewinding: tuple[int, str] = (0, "")
+        """The turn that the person goes back to before, and what was said in it."""
+        self._last_escape = float("-inf")
 
     def on_mount(self) -> None:
         self.prompt.placeholder = t("prompt.placeholder")
@@ -63,6 +69,8 @@ class MainScreen(MainLayout):
         self.offers.sync(changes)
         if changes.attachments:
             self.attachments.update()
+        if self.rewinding[0] in changes.rewound:
+            self.give_back(self.rewinding[1])
         if changes.queue:
             self.queue.update()
         if changes.config:
@@ -271,6 +279,28 @@ class MainScreen(MainLayout):
             self.hel.send(p.Interrupt())
         else:
             self.set_focus(self.prompt)
+            self._escape_again()
+
+    def _escape_again(self) -> None:
+        """Esc twice on an empty prompt goes back to an earlier turn."""
+        last, self._last_escape = self._last_escape, self.hel.clock()
+        if self.prompt.text:
+            return
+        if self._last_escape - last <= ESCAPE_WITHIN:
+            self._last_escape = float("-inf")
+            self.action_rewind()
+
+    def give_back(self, text: str) -> None:
+        """Put what was said into the empty prompt, to be said again."""
+        self.rewinding = (0, "")
+        if text and not self.prompt.text:
+            self.prompt.write(text)
+        self.set_focus(self.prompt)
+
+    def action_rewind(self) -> None:
+        from hel_tui.tui.screens.rewind import RewindScreen  # not needed for the first paint
+
+        self.hel.push_screen(RewindScreen(self.hel))
 
     def action_next_theme(self) -> None:
         self.commands.next_theme()

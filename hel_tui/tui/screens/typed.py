@@ -245,6 +245,15 @@ class Typed:
 
         self.commands.sheet(t("cost.title"), cost_lines(self.hel.core.spending()))
 
+    def _do_rewind(self, _: str) -> None:
+        self.screen.action_rewind()
+
+    def _do_undo(self, _: str) -> None:
+        if self.screen.view.busy:
+            self.refuse("/undo", t("rewind.busy"))
+        else:
+            self.hel.send(p.Rewind())
+
     def _do_trust(self, _: str) -> None:
         self.hel.send(p.ReviewTrust())
 

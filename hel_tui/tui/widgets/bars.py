@@ -45,6 +45,7 @@ _REFUSALS: dict[type[p.Question], str] = {
     p.UrlQuestion: "url.cancel",
     p.SamplingQuestion: "sampling.deny",
     p.LoginQuestion: "login.give_up",
+    p.RestoreQuestion: "restore.cancel",
 }
 """What Esc does in the dialog of each kind of question."""
 
@@ -222,6 +223,8 @@ def question_text(question: p.Question) -> str:
             return t("waiting.continue", steps=question.steps)
         case p.LeftoversQuestion():
             return t("waiting.leftovers", n=len(question.servers))
+        case p.RestoreQuestion():
+            return t("waiting.restore", n=len(question.changed) + question.more)
         case p.SamplingQuestion(stage="answer"):
             return t("waiting.sampling_answer", server=one_line(question.server, 40))
         case p.FormQuestion() | p.UrlQuestion() | p.SamplingQuestion() | p.LoginQuestion():

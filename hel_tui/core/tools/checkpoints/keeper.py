@@ -6,28 +6,29 @@ changed, made, moved or took away is found by comparing. Not here: giving it bac
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 
+from hel_tui.core.protocol import CheckpointFile, CheckpointRow, FileChange
 from hel_tui.core.store.atomic import why
-from hel_tui.core.store.places import make_private
+from hel_tui.core.store.sessions.forking import CHECKPOINT_FILES
 from hel_tui.core.tools.checkpoints.blobs import Blobs
-from hel_tui.core.tools.checkpoints.log import Change, ChangeLog, copy_log
+from hel_tui.core.tools.checkpoints.log import Change, ChangeLog
 from hel_tui.core.tools.checkpoints.states import ABSENT, ANY_MODE, State, hash_of, state_at
 from hel_tui.core.tools.checkpoints.survey import Survey, survey
 from hel_tui.core.tools.paths import ResolvedPath, Workspace
 
-BLOBS = "checkpoints"
-"""Folder of a session with the contents that are kept."""
 MOST_EDITED = 10_000_000
 """Bytes of a file that is kept before an edit."""
 MOST_SURVEYED = 2_000_000
 """Bytes of a file that is kept before a command."""
 MOST_READ = 64_000_000
 """Bytes that are read before one command, files that changed last first."""
+MOST_NAMED = 50
+"""Files of a turn that are told by name."""
 MOST_CHANGES = 5_000
 """Changes of one command that are kept."""
 FRESH = 50_000_000
@@ -61,7 +62,9 @@ class Checkpoints:
     def _begin(self, folder: Path) -> None:
         self.folder = folder
         self._log: ChangeLog | None = None
-        self.blobs = Blobs(folder / BLOBS)
+        self.rows: tuple[CheckpointRow, ...] = ()
+        """The turns that changed files, oldest first, as far as `log` was read; to be read by any thread."""
+        self.blobs = Blobs(folder / CHECKPOINT_FILES)
         self._known: dict[str, State] = {}
         """Files as they were when last looked at, with the hash of their content."""
         self._before: Survey | None = None
@@ -91,6 +94,7 @@ class Checkpoints:
         with self.lock:
             if self._log is None:
                 self._log = ChangeLog.of(self.folder)
+                self.rows = _rows(self._log.changes)
             return self._log
 
     def before_edit(self, place: ResolvedPath, data: bytes, tool: str) -> None:
@@ -220,11 +224,19 @@ class Checkpoints:
             self.log.add(changes)
         except OSError as error:
             self._say("disk", f"What files were before they are changed cannot be kept: {why(error)}.")
+        self.rows = _rows(self.log.changes)
+
+    def load(self) -> None:
+        """Read what was kept of a session that is gone on with."""
+        with self.lock:
+            self.rows = _rows(self.log.changes)
 
     def undone(self, turn: int, paths: Iterable[str]) -> None:
         """These paths are as they were before `turn` again."""
-        with self.lock, suppress(OSError):  # then a later hel finds them as they were: nothing to do
-            self.log.undo(turn, list(paths))
+        with self.lock:
+            with suppress(OSError):  # a later hel finds them as they were
+                self.log.undo(turn, list(paths))
+            self.rows = _rows(self.log.changes)
 
     def _say(self, kind: str, sentence: str) -> None:
         if kind not in self._told:
@@ -236,19 +248,30 @@ class Checkpoints:
         self.blobs.keep_only({one.before.hash for one in log.changes})
 
 
-def copy_checkpoints(source: Path, target: Path, turn: int) -> None:
-    """Give a fork of the session in `source` the checkpoints up to `turn`. Raises OSError."""
-    if not (source / BLOBS).is_dir():
-        return
-    copy_log(source, target, turn)
-    make_private(target / BLOBS)
-    for file in (source / BLOBS).iterdir():
-        if file.is_file() and not file.is_symlink() and not file.name.startswith("."):
-            try:
-                os.link(file, target / BLOBS / file.name)  # contents are never written again
-            except OSError:
-                (target / BLOBS / file.name).write_bytes(file.read_bytes())
-                (target / BLOBS / file.name).chmod(0o600)
+def _rows(changes: Iterable[Change]) -> tuple[CheckpointRow, ...]:
+    turns: dict[int, dict[str, tuple[State, State]]] = {}
+    for one in changes:
+        if "folder" in (one.before.kind, one.after.kind):
+            continue
+        paths = turns.setdefault(one.turn, {})
+        paths[one.path] = paths.get(one.path, (one.before, one.after))[0], one.after
+    return tuple(
+        CheckpointRow(
+            turn,
+            tuple(
+                CheckpointFile(path.encode("utf-8", "replace").decode(), _word(*ends))
+                for path, ends in islice(paths.items(), MOST_NAMED)
+            ),
+            len(paths),
+        )
+        for turn, paths in sorted(turns.items())
+    )
+
+
+def _word(before: State, after: State) -> FileChange:
+    if before.kind == "none":
+        return "made"
+    return "removed" if after.kind == "none" else "changed"
 
 
 def _modified(state: State) -> int:

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hel_tui.core.store.lines import LineFile
+from hel_tui.core.store.sessions.forking import CHECKPOINT_LOG
 from hel_tui.core.tools.checkpoints.states import State, state_from
 from hel_tui.core.vocabulary import Json
 
-FILE = "checkpoints.jsonl"
 MOST_BYTES = 32 << 20
 """Of the file, when it is read."""
 
@@ -42,7 +42,7 @@ class ChangeLog:
     @classmethod
     def of(cls, folder: Path) -> ChangeLog:
         """The log of the session in `folder`; lines that cannot be read are left out."""
-        path = folder / FILE
+        path = folder / CHECKPOINT_LOG
         changes: list[Change] = []
         try:
             with path.open("rb") as file:
@@ -112,13 +112,3 @@ def _take(line: bytes, changes: list[Change]) -> None:
             _undo(changes, turn, [path for path in paths if isinstance(path, str)])
         case _:
             pass
-
-
-def copy_log(source: Path, target: Path, turn: int) -> None:
-    """Give the session in `target` the changes of the one in `source` up to `turn`. Raises OSError."""
-    changes = [one for one in ChangeLog.of(source).changes if one.turn <= turn]
-    log = ChangeLog(LineFile(target / FILE), [])
-    try:
-        log.add(changes)
-    finally:
-        log.close()

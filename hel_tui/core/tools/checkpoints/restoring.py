@@ -50,6 +50,7 @@ class Done:
     """What came of it."""
 
     restored: tuple[str, ...]
+    """Files and links, by name."""
     kept: tuple[str, ...]
     """Left as they are, because somebody changed them since."""
     problems: tuple[str, ...]
@@ -86,7 +87,8 @@ def restore(checkpoints: Checkpoints, turn: int, steps: Collection[Step], overwr
                 restored.append(step.path)
         kept = tuple(one.path for one in steps if one.fate == "changed" and not overwrite)
         checkpoints.undone(turn, [*done, *restored])
-        return Done(tuple(restored), kept, tuple(problems))
+        folders = {one.path for one in steps if "folder" in (one.target.kind, one.now.kind)}
+        return Done(tuple(sorted(set(restored) - folders)), kept, tuple(problems))
 
 
 def _step(checkpoints: Checkpoints, path: str, before: State, after: State) -> Step:

@@ -7,6 +7,7 @@ from hel_tui.tui.strings.en import (
     conversation,
     keys,
     questions,
+    rewinding,
     screen,
     server,
     servers,
@@ -24,4 +25,5 @@ ENGLISH: dict[str, str] = {
     **calling.STRINGS,
     **authoring.STRINGS,
     **context.STRINGS,
+    **rewinding.STRINGS,
 }

@@ -7,6 +7,7 @@ from hel_tui.tui.strings.ko import (
     conversation,
     keys,
     questions,
+    rewinding,
     screen,
     server,
     servers,
@@ -24,4 +25,5 @@ KOREAN: dict[str, str] = {
     **calling.STRINGS,
     **authoring.STRINGS,
     **context.STRINGS,
+    **rewinding.STRINGS,
 }

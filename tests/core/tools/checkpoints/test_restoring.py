@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from hel_tui.core.store.sessions.forking import CHECKPOINT_FILES, CHECKPOINT_LOG, fork_session
 from hel_tui.core.tools.bash import Bash
 from hel_tui.core.tools.checkpoints import blobs, keeper, survey
-from hel_tui.core.tools.checkpoints.keeper import BLOBS, Checkpoints, copy_checkpoints
-from hel_tui.core.tools.checkpoints.log import FILE
+from hel_tui.core.tools.checkpoints.keeper import Checkpoints
 from hel_tui.core.tools.checkpoints.restoring import Done, Step, plan, restore
 from hel_tui.core.tools.edit import SearchReplace, WriteFile
 from hel_tui.core.tools.paths import Workspace
@@ -197,7 +197,7 @@ async def test_checkpoints_outlive_the_process_and_an_undo_is_not_done_twice(des
 
 async def test_torn_and_foreign_lines_of_the_log_do_no_harm(desk: Desk) -> None:
     await desk.call("write", 1, path="a", content="new")
-    with (desk.session / FILE).open("ab") as file:
+    with (desk.session / CHECKPOINT_LOG).open("ab") as file:
         state = '{"kind":"none"}'
         for path in ("../out", "/etc/x", ".hel/config.toml", "a//b", ""):
             line = f'{{"k":"change","turn":1,"tool":"t","path":"{path}","before":{state},"after":{state}}}\n'
@@ -218,9 +218,9 @@ async def test_what_is_kept_is_private_and_no_secret_is_written_down(desk: Desk)
         await desk.bash(1, "for f in .env.local code.py plain; do echo gone > $f; done")
     finally:
         os.umask(0o022)
-    kept = list((desk.session / BLOBS).iterdir())
-    assert {stat.S_IMODE(one.stat().st_mode) for one in [*kept, desk.session / FILE]} == {0o600}
-    assert stat.S_IMODE((desk.session / BLOBS).stat().st_mode) == 0o700
+    kept = list((desk.session / CHECKPOINT_FILES).iterdir())
+    assert {stat.S_IMODE(one.stat().st_mode) for one in [*kept, desk.session / CHECKPOINT_LOG]} == {0o600}
+    assert stat.S_IMODE((desk.session / CHECKPOINT_FILES).stat().st_mode) == 0o700
     assert len(kept) == 1
     assert desk.undo(1).problems == ()
     assert (desk.project / "code.py").read_text() == "key = 'hunter2-hunter2'"
@@ -234,9 +234,9 @@ async def test_the_end_lets_go_of_what_no_change_needs(desk: Desk) -> None:
     for number in range(5):
         (desk.project / f"f{number}").write_text(f"content {number}")
     await desk.bash(1, "echo changed > f3")
-    assert len(os.listdir(desk.session / BLOBS)) == 5
+    assert len(os.listdir(desk.session / CHECKPOINT_FILES)) == 5
     desk.checkpoints.close()
-    assert len(os.listdir(desk.session / BLOBS)) == 1
+    assert len(os.listdir(desk.session / CHECKPOINT_FILES)) == 1
     desk.open()
     desk.undo(1)
     assert (desk.project / "f3").read_text() == "content 3"
@@ -321,17 +321,22 @@ async def test_a_disk_that_takes_nothing_does_not_keep_a_tool_from_working(desk:
     assert "cannot be kept" in desk.told[0]
 
 
-async def test_a_fork_has_the_checkpoints_of_its_turns(desk: Desk, tmp_path: Path) -> None:
+async def test_a_fork_has_the_checkpoints_of_its_turns(desk: Desk) -> None:
     await desk.call("write", 1, path="a", content="one")
     await desk.call("write", 2, path="a", content="two")
-    fork = tmp_path / "state" / "fork"
-    fork.mkdir(parents=True)
-    copy_checkpoints(desk.session, fork, 1)
+    turns = "".join(f'{{"k":"TurnStarted","turn":{turn},"text":""}}\n' for turn in (1, 2))
+    (desk.session / "session.jsonl").write_text('{"k":"session","v":1}\n' + turns)
+    fork = fork_session(desk.session, 1)
+    assert not isinstance(fork, str)
     desk.undo(2)
-    desk.checkpoints.turn_over(fork)
-    assert [change.turn for change in desk.checkpoints.log.changes] == [1]
+    desk.checkpoints.turn_over(fork.folder)
+    desk.checkpoints.load()
+    assert [row.turn for row in desk.checkpoints.rows] == [1]
     desk.undo(1)
     assert not (desk.project / "a").exists()
+    desk.checkpoints.turn_over(desk.session)
+    desk.checkpoints.load()
+    assert [row.turn for row in desk.checkpoints.rows] == [1]
 
 
 async def test_names_that_are_no_text_come_back_too(desk: Desk) -> None:
