@@ -69,17 +69,21 @@ def main(argv: Sequence[str]) -> int:
 
 def commands() -> Iterator[Command]:
     """Every command there is, as its parser has it."""
-    from hel_tui.cli import COMMANDS, app, demo, run
+    from hel_tui.cli import COMMANDS, app, demo, run, sessions
     from hel_tui.cli.help import TOPICS
     from hel_tui.cli.mcp.arguments import COMMANDS as MCP
     from hel_tui.cli.mcp.arguments import parser_of
 
+    kept = sessions.helps()
     top = Command((), "", _options(app._parser()), tuple(COMMANDS), files=True)
     yield top
     yield Command(("run",), COMMANDS["run"], _options(run._parser()))
     yield Command(("demo",), COMMANDS["demo"], _options(demo._parser()), files=True)
     yield Command(("help",), COMMANDS["help"], (), tuple(TOPICS))
     yield Command(("completion",), COMMANDS["completion"], (), SHELLS)
+    yield Command(("sessions",), COMMANDS["sessions"], (), tuple(kept))
+    for name, parser in sessions.parsers().items():
+        yield Command(("sessions", name), kept[name], _options(parser))
     yield Command(("mcp",), COMMANDS["mcp"], (), tuple(MCP))
     for name, what in MCP.items():
         parser = parser_of(name)
@@ -104,6 +108,15 @@ def _options(parser: argparse.ArgumentParser) -> tuple[Option, ...]:
     )
 
 
+def _groups(all_commands: tuple[Command, ...]) -> dict[str, list[str]]:
+    """The commands that have commands of their own, and which."""
+    groups: dict[str, list[str]] = {}
+    for one in all_commands:
+        if len(one.words) == 2:
+            groups.setdefault(one.words[0], []).append(one.words[1])
+    return groups
+
+
 # ----------------------------------------------------------------------- bash
 
 
@@ -117,10 +130,11 @@ def _bash(all_commands: tuple[Command, ...]) -> Iterator[str]:
     yield f'    [[ "$word" == "--" && ( {verbatim} ) ]] && {{ compopt -o default; return; }}'
     yield '    [[ "$word" == -* ]] && continue'
     firsts = "|".join(one.key for one in all_commands if len(one.words) == 1)
-    seconds = "|".join(one.words[1] for one in all_commands if len(one.words) == 2)
     yield f'    if [[ -z "$command" ]]; then case "$word" in {firsts}) command="$word" ;; esac'
-    yield '    elif [[ "$command" == "mcp" ]]; then'
-    yield f'      case "$word" in {seconds}) command="mcp $word" ;; esac; fi'
+    for group, seconds in _groups(all_commands).items():
+        yield f'    elif [[ "$command" == "{group}" ]]; then'
+        yield f'      case "$word" in {"|".join(seconds)}) command="{group} $word" ;; esac'
+    yield "    fi"
     yield "  done"
     yield '  case "$command:$prev" in'
     for one in all_commands:
@@ -173,9 +187,9 @@ def _fish(all_commands: tuple[Command, ...]) -> Iterator[str]:
     yield "# hel: completion for fish"
     yield "complete -c hel -f"
     firsts = " ".join(one.key for one in all_commands if len(one.words) == 1)
-    seconds = " ".join(one.words[1] for one in all_commands if len(one.words) == 2)
+    groups = _groups(all_commands)
     for one in all_commands:
-        where = _fish_condition(one, firsts, seconds)
+        where = _fish_condition(one, firsts, groups)
         below = [each for each in all_commands if each.words and each.words[:-1] == one.words]
         names = {each.words[-1]: each.help for each in below}
         for word in one.positional:
@@ -188,11 +202,12 @@ def _fish(all_commands: tuple[Command, ...]) -> Iterator[str]:
             yield f"complete -c hel -n {where} {_fish_option(option)}"
 
 
-def _fish_condition(one: Command, firsts: str, seconds: str) -> str:
+def _fish_condition(one: Command, firsts: str, groups: dict[str, list[str]]) -> str:
     if not one.words:
         return f"'not __fish_seen_subcommand_from {firsts}'"
-    if one.words == ("mcp",):
-        return f"'__fish_seen_subcommand_from mcp; and not __fish_seen_subcommand_from {seconds}'"
+    if len(one.words) == 1 and one.key in groups:
+        seconds = " ".join(groups[one.key])
+        return f"'__fish_seen_subcommand_from {one.key}; and not __fish_seen_subcommand_from {seconds}'"
     seen = "; and ".join(f"__fish_seen_subcommand_from {word}" for word in one.words)
     return f"'{seen}'"
 

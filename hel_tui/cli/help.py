@@ -25,6 +25,7 @@ TOPICS = {
     "trust": "what is asked before a project's servers run",
     "permissions": "access levels and rules",
     "models": "choosing a model and where its key comes from",
+    "sessions": "conversations that are kept: go on, fork, search, export, and what a crash leaves",
     "context": "what fills the window, long conversations, summaries, tokens and cost",
     "config": "settings, keys, themes, variables, and where hel keeps things",
     "json": "what --json prints, and exit statuses",

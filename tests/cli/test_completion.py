@@ -56,6 +56,8 @@ def shell(name: str, script: str, place: tuple[Path, dict[str, str]], *words: st
 CASES = (
     (["hel", "m"], {"mcp"}),
     (["hel", "mcp", ""], set(COMMANDS)),
+    (["hel", "sessions", "s"], {"show", "search"}),
+    (["hel", "sessions", "fork", "x", "--t"], {"--turn"}),
     (["hel", "mcp", "add", "x", "-s", ""], {"local", "user", "project"}),
     (["hel", "mcp", "remove", "--sc"], {"--scope"}),
     (["hel", "mcp", "remove", ""], {"notes", "db"}),

@@ -15,7 +15,18 @@ from hel_tui.cli.common import Exit, Parser, project_folder
 _ALL = "of all projects, not only this one"
 
 
-def _parser() -> Parser:
+def parsers() -> dict[str, argparse.ArgumentParser]:
+    """The parser of each command, by its name."""
+    return {name: parser for name, (_, parser) in _built()[1].items()}
+
+
+def helps() -> dict[str, str]:
+    """What each command does, by its name."""
+    return {name: what for name, (what, _) in _built()[1].items()}
+
+
+def _built() -> tuple[Parser, dict[str, tuple[str, argparse.ArgumentParser]]]:
+    made: dict[str, tuple[str, argparse.ArgumentParser]] = {}
     parser = Parser(
         prog="hel sessions",
         description="Conversations that were kept. `hel -r ID` goes on with one, `hel -c` with the newest.",
@@ -25,7 +36,9 @@ def _parser() -> Parser:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=Parser)
 
     def add(name: str, what: str) -> argparse.ArgumentParser:
-        return commands.add_parser(name, help=what, description=what[0].upper() + what[1:] + ".")
+        one = commands.add_parser(name, help=what, description=what[0].upper() + what[1:] + ".")
+        made[name] = what, one
+        return one
 
     one = add("list", "the sessions of the project, the newest first")
     one.add_argument("-a", "--all", action="store_true", help=_ALL)
@@ -51,12 +64,12 @@ def _parser() -> Parser:
     one.add_argument("title", metavar="TITLE", help="empty: the first message is the title again")
     one = add("delete", "take sessions away with all their files")
     one.add_argument("ids", nargs="+", metavar="ID")
-    return parser
+    return parser, made
 
 
 def main(argv: Sequence[str]) -> int:
     """Run `hel sessions`; returns the exit status."""
-    parser = _parser()
+    parser, _ = _built()
     args = parser.parse_args(argv)
     project = project_folder(parser, args.dir)
     module = "looking" if args.command in ("list", "show", "search") else "changing"
