@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from hel_tui.core.models.adapter import adapter_for
 from hel_tui.core.models.client import ChatClient
 from hel_tui.core.models.profiles import PROFILES, Dialect, Profile
 from hel_tui.core.models.types import Finish, ModelFault, ModelInfo, Part, ReasoningPart, Request, TextPart
@@ -62,6 +64,15 @@ def client_at(
         clock=lambda: 1e9,
         chance=lambda: 0.0,
     )
+
+
+def sent(api: str, request: Request, **facts: Any) -> dict[str, Any]:
+    """The body a client of this API sends."""
+    dialect = facts.pop("dialect", dialect_of(api))
+    info = info_of(api, "http://127.0.0.1/v1", **facts)
+    value = json.loads(adapter_for(dialect.api).body(request, info, dialect))
+    assert isinstance(value, dict)
+    return value
 
 
 Answering = Callable[[Exchange, Spelling], Awaitable[None]]

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from hel_tui.core.models.types import Finish, Usage
-from hel_tui.core.vocabulary import ToolCall
-from tests.core.models.apis import at, fault_of, parts_of, text_of, thought_of
+from hel_tui.core.models.types import Finish, Request, Usage
+from hel_tui.core.vocabulary import ToolCall, ToolMessage, UserMessage
+from tests.core.models.apis import HELLO, at, fault_of, parts_of, sent, text_of, thought_of
 from tests.fixtures.models.endpoint import Exchange
 from tests.fixtures.models.spelling import Spelling
 
@@ -144,6 +144,33 @@ async def test_anthropics_thoughts_redacted_ones_included() -> None:
         {"type": "text", "text": "7000."},
     ]
     assert finish.usage == Usage(9_312, 40, 9_000, 300, 30)
+
+
+async def test_calls_keep_their_order_when_an_id_comes_again_without_a_name() -> None:
+    blocks = [("call_b", "look"), ("call_a", "look"), ("call_b", "")]
+    stream = "".join(
+        f"data: {json.dumps(event)}\n\n"
+        for index, (id, name) in enumerate(blocks)
+        for event in (
+            {
+                "type": "content_block_start",
+                "index": index,
+                "content_block": {"type": "tool_use", "id": id, "name": name, "input": {}},
+            },
+            {
+                "type": "content_block_delta",
+                "index": index,
+                "delta": {"type": "input_json_delta", "partial_json": "{}"},
+            },
+        )
+    )
+    thought = {"type": "thinking", "thinking": "Hm.", "signature": "EqQB"}
+    stream += f"data: {json.dumps({'type': 'content_block_start', 'index': 9, 'content_block': thought})}\n\n"
+    finish, _ = await answered("messages", stream)
+    results = [ToolMessage(call.id, call.name, "7") for call in finish.message.calls]
+    said = sent("messages", Request([*HELLO, finish.message, *results]))["messages"]
+    used = [block["id"] for block in said[1]["content"]]
+    assert used == ["call_b", "call_a"] == [block["tool_use_id"] for block in said[2]["content"]]
 
 
 async def test_anthropics_error_event() -> None:
@@ -472,6 +499,14 @@ async def test_geminis_thoughts_and_parallel_calls() -> None:
     assert first.id == "8f2b" and second.id
     assert finish.message.extra["signed"] == {"8f2b": {"signature": "Eg4KDAFy", "id": "8f2b"}}
     assert finish.usage == Usage(28, 32, 16, 0, 12)
+
+
+async def test_geminis_signature_of_a_text_goes_back_on_the_text() -> None:
+    parts = [{"text": "7000."}, {"text": "", "thoughtSignature": "EkgKRgG+"}]
+    chunk = {"candidates": [{"content": {"parts": parts, "role": "model"}, "finishReason": "STOP"}]}
+    finish, _ = await answered("gemini", gemini_stream(chunk))
+    body = sent("gemini", Request([*HELLO, finish.message, UserMessage("and?")]))
+    assert body["contents"][1]["parts"] == [{"text": "7000.", "thoughtSignature": "EkgKRgG+"}]
 
 
 async def test_gemini_may_give_a_finish_reason_in_every_chunk() -> None:

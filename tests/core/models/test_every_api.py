@@ -57,12 +57,12 @@ async def test_text_comes_in_parts_that_add_up_to_the_message(api: str) -> None:
     assert isinstance(last, Finish)
     assert text_of(parts) == last.message.text == "Hello, 세계 🙂."
     assert (last.reason, last.notes, last.usage) == ("stop", (), Usage(10, 5))
-    headers = endpoint.exchanges[0].headers
-    assert KEY in (
-        headers.get("authorization", "").removeprefix("Bearer "),
-        headers.get("x-api-key"),
-        headers.get("x-goog-api-key"),
+    name, value = {"messages": ("x-api-key", KEY), "gemini": ("x-goog-api-key", KEY)}.get(
+        api, ("authorization", f"Bearer {KEY}")
     )
+    headers = endpoint.exchanges[0].headers
+    assert [header for header, said in headers.items() if KEY in said] == [name]
+    assert headers[name] == value
     assert KEY not in endpoint.exchanges[0].path
 
 
@@ -187,6 +187,29 @@ async def test_nothing_at_all_is_tried_again_and_then_told(api: str) -> None:
         with pytest.raises(ModelFault, match="answered with nothing"):
             await parts_of(model)
     assert len(endpoint.requests) == 4
+
+
+async def test_the_end_of_an_answer_is_enough_though_the_connection_stays_open(
+    api: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hel_tui.core.models.gemini.assemble.GRACE", 0.05)
+
+    async def open_end(exchange: Exchange, spelling: Spelling) -> None:
+        await exchange.start()
+        await exchange.write(b"".join(spelling.events(Script([Say("Good answer.")]))))
+        await exchange.client_left()
+
+    finish = await finish_of(api, open_end)
+    assert (finish.message.text, finish.reason) == ("Good answer.", "stop")
+
+
+async def test_an_error_event_of_any_shape_is_an_error(api: str) -> None:
+    async def odd(exchange: Exchange, _: Spelling) -> None:
+        await exchange.start()
+        await exchange.write(b'event: error\ndata: {"message": "The engine fell over"}\n\n')
+        await exchange.end()
+
+    assert "The engine fell over" in (await fault_of(api, odd)).sentence
 
 
 @pytest.mark.parametrize("tokens", [None, "many", 7, [], {}, {"prompt_tokens": "7"}, {"input_tokens": -1}])

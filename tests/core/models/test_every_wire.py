@@ -25,7 +25,7 @@ from hel_tui.core.vocabulary import (
     ToolMessage,
     UserMessage,
 )
-from tests.core.models.apis import HELLO, at, dialect_of, every_api, info_of, parts_of
+from tests.core.models.apis import HELLO, at, every_api, parts_of, sent
 from tests.fixtures.models.endpoint import Exchange
 from tests.fixtures.models.spelling import Call, Say, Script, Spelling, Think
 from tests.fixtures.models.spelling.gemini import SIGNATURE as GEMINI_SIGNATURE
@@ -35,15 +35,6 @@ from tests.fixtures.models.strict_apis import STRICT
 
 TOOL = ToolDefinition("look", "Looks.", {"type": "object", "properties": {"service": {"type": "string"}}})
 PNG = Image("image/png", b"\x89PNG", width=1, height=1)
-
-
-def sent(api: str, request: Request, **facts: Any) -> dict[str, Any]:
-    """The body a client of this API sends."""
-    dialect = facts.pop("dialect", dialect_of(api))
-    info = info_of(api, "http://127.0.0.1/v1", **facts)
-    value = json.loads(adapter_for(dialect.api).body(request, info, dialect))
-    assert isinstance(value, dict)
-    return value
 
 
 def ids() -> st.SearchStrategy[str]:
@@ -214,6 +205,13 @@ async def test_another_provider_does_not_get_what_one_kept_for_itself(api: str) 
         assert STRICT[other](body) == ""
 
 
+async def test_another_provider_of_the_same_api_does_not_get_them_either() -> None:
+    for api, own in (("messages", SIGNATURE), ("responses", ENCRYPTED), ("gemini", GEMINI_SIGNATURE)):
+        body = sent(api, Request(await answers(api, THOUGHTFUL), (TOOL,)), provider="another")
+        assert own not in json.dumps(body)
+        assert STRICT[api](body) == ""
+
+
 async def test_another_model_of_openai_does_not_get_what_this_one_encrypted() -> None:
     body = sent("responses", Request(await answers("responses", THOUGHTFUL)), name="another")
     assert not any(item.get("type") == "reasoning" for item in body["input"])
@@ -235,6 +233,16 @@ async def test_a_call_that_hooks_or_repair_removed_is_removed_from_what_goes_bac
     body = sent(api, Request(less, (TOOL,)))
     assert "call_b" not in json.dumps(body)
     assert STRICT[api](body) == ""
+
+
+def test_a_result_that_failed_is_marked_as_one_where_the_api_can_say_so() -> None:
+    call = AssistantMessage("", "", (ToolCall("a", "look", "{}"),))
+    for failed in (True, False):
+        request = Request([*HELLO, call, ToolMessage("a", "look", "no such file", failed=failed)])
+        block = sent("messages", request)["messages"][2]["content"][0]
+        assert block.get("is_error", False) is failed
+        response = sent("gemini", request)["contents"][2]["parts"][0]["functionResponse"]["response"]
+        assert response == {"error" if failed else "output": "no such file"}
 
 
 # -------------------------------------------------------------------- images
