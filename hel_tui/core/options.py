@@ -22,6 +22,10 @@ class Options:
     environ: Mapping[str, str] = field(default_factory=dict)
     model: str | None = None
     base_url: str | None = None
+    fallback_model: str | None = None
+    """`PROVIDER/NAME` that answers the rest of a turn when the model cannot be reached."""
+    effort: str | None = None
+    """How hard the model is to think."""
     access: AccessLevel | None = None
     tools: tuple[str, ...] | None = None
     max_steps: int | None = None

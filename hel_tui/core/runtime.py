@@ -29,6 +29,7 @@ from hel_tui.core.protocol import (
     FrameWindow,
     ListChangeDetail,
     LogWindow,
+    ModelList,
     ProcessRow,
     PromptRow,
     Renewal,
@@ -110,6 +111,8 @@ class Body(Protocol):
     def checks(self) -> tuple[CheckRow, ...]: ...
 
     def check_results(self) -> tuple[CheckResult, ...]: ...
+
+    def models(self) -> ModelList: ...
 
     def context(self) -> ContextPicture: ...
 
@@ -308,6 +311,10 @@ class Runtime:
     def check_results(self) -> tuple[CheckResult, ...]:
         """How the checks went that were run last."""
         return self._body.check_results() if self._body is not None else ()
+
+    def models(self) -> ModelList:
+        """All models that can be chosen, as far as known; `ListModels` asks for them."""
+        return self._body.models() if self._body is not None else ModelList()
 
     def context(self) -> ContextPicture | None:
         """What the next request would be made of; None before there is a session."""

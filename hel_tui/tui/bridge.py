@@ -87,6 +87,9 @@ class Core(Protocol):
     def check_results(self) -> tuple[p.CheckResult, ...]:
         """How the checks went that were run last."""
 
+    def models(self) -> p.ModelList:
+        """All models that can be chosen, as far as known."""
+
     def context(self) -> p.ContextPicture | None:
         """What the next request would be made of; None before there is a session."""
 

@@ -82,6 +82,7 @@ class FakeCore:
     picture: p.ContextPicture | None = None
     compactions: dict[int, p.CompactionDetail] = field(default_factory=dict)
     spent: p.Spending | None = None
+    model_list: p.ModelList = field(default_factory=p.ModelList)
     earlier_events: tuple[p.Event, ...] = ()
     session_rows: tuple[p.SessionRow, ...] = ()
     found_hits: tuple[p.SessionHit, ...] = ()
@@ -162,6 +163,9 @@ class FakeCore:
 
     def failed(self, number: int) -> p.ServerFailure | None:
         return self.failed_ones.get(number)
+
+    def models(self) -> p.ModelList:
+        return self.model_list
 
     def context(self) -> p.ContextPicture | None:
         return self.picture

@@ -63,6 +63,8 @@ class Context:
         self._replaced = 0
         self._cached = 0
         """Tokens of the last request that the provider read from its cache."""
+        self.effort: Callable[[], str] = str
+        """How hard the model is to think."""
         self.history = History(keeper)
         self.accounts = Accounts()
         steps = Steps(
@@ -104,7 +106,7 @@ class Context:
             self._prompted = self._told = inventory
         elif inventory != self._told and self.history.amend(self._news(self._told, inventory)):
             self._told = inventory
-        return Asking(model, self._system, offered.definitions, self._max_output)
+        return Asking(model, self._system, offered.definitions, self._max_output, self.effort())
 
     def answered(self, turn: int, asking: Asking, usage: Usage | None, sent: int) -> None:
         """A request of the newest `sent` messages was answered, which took this."""

@@ -26,6 +26,9 @@ class Keeper(Protocol):
     def shortened(self, at: int, text: str) -> None:
         """The message at this place has this text now."""
 
+    def withdrawn(self) -> None:
+        """The newest message is no part of the conversation: it reached nobody."""
+
     def compacted(self, kept: int, summary: str) -> None:
         """All but the newest `kept` messages became one of the person's with this text."""
 
@@ -41,6 +44,8 @@ class Unkept:
     def amended(self, text: str) -> None: ...
 
     def shortened(self, at: int, text: str) -> None: ...
+
+    def withdrawn(self) -> None: ...
 
     def compacted(self, kept: int, summary: str) -> None: ...
 
@@ -88,6 +93,14 @@ class History(Sequence[Message]):
         message = self._messages[at]
         self._keeper.shortened(at % len(self._messages), text)
         self._messages[at] = replace(message, text=text)
+
+    def withdraw(self) -> bool:
+        """Take the newest message out, where it is the person's; say whether it was."""
+        if not self._messages or not isinstance(self._messages[-1], UserMessage):
+            return False
+        self._keeper.withdrawn()
+        del self._messages[-1]
+        return True
 
     def compact(self, kept: int, summary: str) -> None:
         """Let one message with the text `summary` stand for all but the newest `kept` messages.

@@ -43,6 +43,8 @@ class Asking:
     system: str = ""
     tools: tuple[ToolDefinition, ...] = ()
     max_output: int | None = None
+    effort: str = ""
+    """How hard the model is to think."""
 
     @property
     def sees(self) -> bool:
@@ -56,7 +58,8 @@ class Asking:
 
     def request(self, messages: Sequence[Message]) -> Request:
         """The request with these messages behind the system prompt, made valid."""
-        return Request([SystemMessage(self.system), *repaired(messages)], self.tools, self.max_output)
+        sent = [SystemMessage(self.system), *repaired(messages)]
+        return Request(sent, self.tools, self.max_output, self.effort)
 
 
 def sees(model: ChatModel | None) -> bool:

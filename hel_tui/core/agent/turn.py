@@ -6,7 +6,7 @@ interrupt or a fault stays. Not here: running calls (calls), the wire (models), 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any
@@ -51,6 +51,13 @@ NUDGE = (
 )
 
 
+FallBack = Callable[[ModelFault, ChatModel], Awaitable[ChatModel | None]]
+
+
+async def _nobody(_fault: ModelFault, _model: ChatModel) -> ChatModel | None:
+    return None
+
+
 @dataclass(frozen=True, slots=True)
 class Ending:
     """How a turn ended."""
@@ -60,6 +67,8 @@ class Ending:
     text: str = ""
     """The last answer."""
     steps: int = 0
+    unsent: bool = False
+    """The message reached nobody and is no part of the conversation."""
 
 
 class Agent:
@@ -89,6 +98,8 @@ class Agent:
         self._emit = emit
         self._record = record
         self.max_steps = max_steps
+        self.fall_back: FallBack = _nobody
+        """Who stands in for a model that cannot be reached; None for nobody."""
         self._items = 0
         self._recorded_system = ""
         self.context = Context(
@@ -166,7 +177,11 @@ class Agent:
             try:
                 finish, offered = await self._ask_model(turn, step, model)
             except ModelFault as fault:
-                return self._faulted(fault, step)
+                other = await self.fall_back(fault, model)
+                if other is None:
+                    return self._faulted(fault, step)
+                model = other
+                continue
             if not finish.message.calls:
                 if not nudged and self._nudge(turn, finish, offered):
                     nudged = True
@@ -275,7 +290,9 @@ class Agent:
 
     def _faulted(self, fault: ModelFault, steps: int) -> Ending:
         self._record.write("note", fault=fault.kind, status=fault.status, text=fault.sentence)
-        return Ending("failed", fault.sentence, steps=steps)
+        reached_nobody = fault.kind in ("connect", "offline") and steps == 1
+        unsent = reached_nobody and self.history.withdraw()
+        return Ending("failed", fault.sentence, steps=steps, unsent=unsent)
 
     def _ended(self, finish: Finish, steps: int) -> Ending:
         reason, message = ENDINGS[finish.reason]

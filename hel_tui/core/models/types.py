@@ -22,7 +22,17 @@ EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 """How hard a model may be asked to think, least first. Providers take some of them, by names of their own."""
 
 FaultKind = Literal[
-    "auth", "rate", "server", "connect", "timeout", "context", "request", "schema", "stream", "missing"
+    "auth",
+    "rate",
+    "server",
+    "connect",
+    "offline",
+    "timeout",
+    "context",
+    "request",
+    "schema",
+    "stream",
+    "missing",
 ]
 
 

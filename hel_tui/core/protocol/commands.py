@@ -11,6 +11,7 @@ from hel_tui.core.protocol.authoring import CheckKind
 from hel_tui.core.protocol.checkpoints import Rewind
 from hel_tui.core.protocol.context import Compact
 from hel_tui.core.protocol.inside import FrameQuery, LogQuery, Switch
+from hel_tui.core.protocol.models import ListModels, SetEffort
 from hel_tui.core.protocol.questions import Answer
 from hel_tui.core.protocol.sessions import (
     DeleteSession,
@@ -386,6 +387,8 @@ Command = (
     | Reply
     | SetAccess
     | SetModel
+    | SetEffort
+    | ListModels
     | RestartServer
     | SwitchServer
     | LoadTools

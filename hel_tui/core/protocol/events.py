@@ -9,6 +9,7 @@ from typing import Literal
 
 from hel_tui.core.protocol.checkpoints import Rewound
 from hel_tui.core.protocol.context import Compacted, Compacting
+from hel_tui.core.protocol.models import ModelLoading, ModelsListed
 from hel_tui.core.protocol.questions import Question
 from hel_tui.core.protocol.sessions import (
     SavingChanged,
@@ -53,6 +54,14 @@ class ModelChanged:
     window: int = 0
     """Context window in tokens; 0 when unknown."""
 
+    effort: str = ""
+    """How hard it is asked to think; empty leaves it to its provider."""
+    efforts: tuple[str, ...] = ()
+    """What it can be asked for, least first; empty when unknown or when there is no choice."""
+    sees: bool | None = None
+    """Whether it takes images; None while nobody knows."""
+    stands_in: bool = False
+    """It answers the rest of a turn in the place of the one that was chosen."""
 
 @dataclass(frozen=True, slots=True)
 class AccessChanged:
@@ -330,6 +339,8 @@ Event = (
     SessionStarted
     | ModelChanged
     | AccessChanged
+    | ModelLoading
+    | ModelsListed
     | Queued
     | TurnStarted
     | PromptSent

@@ -113,6 +113,8 @@ class TurnEnded:
     message: str = ""
     """A sentence for every reason but `done`."""
     seconds: float = 0.0
+    give_back: bool = False
+    """The message reached nobody and is no part of the conversation: it can be written again."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -250,6 +250,11 @@ class Session(Reads):
                 self._spawn(self._put_back(command))
             case p.SetModel(model, base_url):
                 self._spawn(self._switch_model(model, base_url))
+            case p.ListModels():
+                self._spawn(self._parts.models.look(command))
+            case p.SetEffort(effort):
+                if problem := self._parts.model.set_effort(effort):
+                    self._warn(problem)
             case _ if not self._resuming.obey(command):
                 self._server_commands.obey(command)
             case _:
@@ -388,7 +393,9 @@ class Session(Reads):
         else:
             ending = done.result()
         self._parts.record.write("turn", turn=turn, reason=ending.reason, message=ending.message)
-        self._emit(p.TurnEnded(turn, ending.reason, ending.message, time.monotonic() - began))
+        self._parts.model.turn_over()
+        seconds = time.monotonic() - began
+        self._emit(p.TurnEnded(turn, ending.reason, ending.message, seconds, ending.unsent))
         for message in self._untold:
             self._tell(message)
         self._untold.clear()

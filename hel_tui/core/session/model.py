@@ -1,17 +1,36 @@
-"""Which model answers in a session, and what to say when none does.
+"""Which model answers in a session, which one stands in for it, and what to say when none does.
 
-Not here: how a model is spoken to (models), a picker (a screen).
+Not here: how a model is spoken to (models), the list of all there are (model_list), a picker (a screen).
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable
+from dataclasses import dataclass
 
-from hel_tui.core.models.types import ChatModel
+from hel_tui.core.models.types import EFFORTS, ChatModel, FaultKind, ModelFault
 from hel_tui.core.options import Options
-from hel_tui.core.protocol import Event, ModelChanged
+from hel_tui.core.protocol import Event, ModelChanged, ModelLoading, Notice
 from hel_tui.core.store.secrets import keyring_value
+
+PASSING: tuple[FaultKind, ...] = ("rate", "server", "connect", "offline", "timeout")
+"""Faults that say nothing against the request: another model may answer it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What settings say where the command line says nothing."""
+
+    model: str = ""
+    base_url: str = ""
+    vision: bool | None = None
+    """Whether models take images."""
+    window: int = 0
+    """Tokens; 0 leaves it to the model."""
+    fallback: str = ""
+    effort: str = ""
 
 
 class Model:
@@ -21,72 +40,193 @@ class Model:
         self,
         options: Options,
         emit: Callable[[Event], None],
-        default: tuple[str, str],
+        wishes: Wishes,
         hide: Callable[[str], None],
         keyring: Callable[[str], str | None] = keyring_value,
-        *,
-        vision: bool | None = None,
     ) -> None:
-        """`default` is (model, base URL) when none is named; `hide` hears keys that must not be shown.
-
-        `vision` says whether models take images, where the person set it.
-        """
+        """`hide` hears keys that must not be shown."""
         self._options = options
         self._emit = emit
-        self._default = default
         self._hide = hide
         self._keyring = keyring
-        self._vision = vision
+        self._wishes = wishes
+        self.effort = options.effort or wishes.effort
+        """How hard the model is asked to think; empty leaves it to its provider."""
         self.note = ""
         self.current: ChatModel | None = None
         self.changed: Callable[[], None] = lambda: None
         """Called when another model answers from now on."""
+        self._stand_in: ChatModel | None = None
+        self._stands_in = False
+        self._choosing = asyncio.Lock()
+        self._loading: asyncio.Task[object] | None = None
+        """Loads a file; it can be given up."""
 
-    def default(self, model: str, base_url: str, *, vision: bool | None) -> None:
-        """What to choose when none is named, from now on."""
-        self._default, self._vision = (model, base_url), vision
+    def wish(self, wishes: Wishes) -> None:
+        """What holds where nothing is named, from now on."""
+        if self.effort == self._wishes.effort:
+            self.effort = self._options.effort or wishes.effort
+        self._wishes = wishes
+
+    @property
+    def base_url(self) -> str:
+        """The person's own address of the model that answers; empty for its provider's."""
+        return self._base_url
+
+    _base_url = ""
 
     async def choose(self, model: str | None, base_url: str | None) -> str:
-        """Switch to the model named (None: the default). Returns its label, or "" for none."""
-        from hel_tui.core.models.choose import open_model
+        """Switch to the model named (None: the default). Returns its label, or "" for none.
 
-        if model is None and base_url is None and self._default[0]:
-            model, base_url = self._default[0], self._default[1] or None
+        One choice after the other; a file that is being loaded is given up for another choice.
+        """
+        if self._loading is not None:
+            self._loading.cancel()
+        async with self._choosing:
+            return await self._chosen(model, base_url)
 
-        choice = await open_model(
-            model,
-            base_url,
-            environ=self._options.environ,
-            keyring=self._key,
-            vision=self._vision,
-        )
-        if choice.model is None and self.current is not None:
-            self._announce(choice.note)
+    async def _chosen(self, model: str | None, base_url: str | None) -> str:
+        if model is None and base_url is None and self._wishes.model:
+            model, base_url = self._wishes.model, self._wishes.base_url or None
+        opening = asyncio.ensure_future(self._opened(model, base_url))
+        try:
+            await asyncio.wait([opening])
+        finally:
+            opening.cancel()
+        if opening.cancelled():
+            return ""  # another choice came
+        found = opening.result()
+        if found is None and self.current is not None:
+            self._announce(self.current)
             return ""
-        previous, self.current = self.current, choice.model
+        previous, self.current = self.current, found
+        self._base_url = base_url or ""
         self.changed()
         if previous is not None:
             await previous.aclose()
-        self._announce(choice.note)
-        return self.current.info.label if self.current is not None else ""
+        self._announce(found)
+        if found is not None and self.note:
+            self._emit(Notice("warning", self.note, found.info.label))
+        return found.info.label if found is not None else ""
 
-    def _key(self, name: str) -> str | None:
+    async def _opened(self, model: str | None, base_url: str | None) -> ChatModel | None:
+        from hel_tui.core.models.choose import open_model
+
+        label, told = model or "", False
+
+        def loading(done: int, size: int) -> None:
+            nonlocal told
+            told, self._loading = True, asyncio.current_task()
+            self._emit(ModelLoading(label, done, size))
+
+        try:
+            opened = await open_model(
+                model,
+                base_url,
+                environ=self._options.environ,
+                keyring=self.key,
+                vision=self._wishes.vision,
+                folder=self._options.project,
+                window=self._wishes.window,
+                progress=loading,
+            )
+        finally:
+            self._loading = None
+            if told:
+                self._emit(ModelLoading(label))
+        self.note = opened.note
+        return opened.model
+
+    def set_effort(self, effort: str) -> str:
+        """How hard to think from now on; a sentence when there is no such effort, else empty."""
+        word = effort.strip().lower()
+        known = self.current.info.efforts if self.current is not None else ()
+        if word and word not in (known or EFFORTS):
+            name = self.current.info.label if self.current is not None else "The model"
+            if known:
+                return f"{name} has no effort {effort[:20]!r}: {', '.join(known)}."
+            return f"There is no effort {effort[:20]!r}: {', '.join(EFFORTS)}."
+        self.effort = word
+        self._announce(self.current)
+        return ""
+
+    def key(self, name: str) -> str | None:
         """A key from the keyring, known as a secret before anything is done with it."""
         value = self._keyring(name)
         if value:
             self._hide(value)
         return value
 
-    def _announce(self, note: str) -> None:
-        self.note = note
-        if self.current is None:
-            self._emit(ModelChanged("", note))
+    def _announce(self, model: ChatModel | None, *, stands_in: bool = False) -> None:
+        if model is None:
+            self._emit(ModelChanged("", self.note))
             return
-        info = self.current.info
-        self._emit(ModelChanged(info.label, note, is_demo=info.is_demo, window=info.window))
+        info = model.info
+        self._emit(
+            ModelChanged(
+                info.label,
+                "" if stands_in else self.note,
+                is_demo=info.is_demo,
+                window=info.window,
+                effort=self.effort,
+                efforts=info.efforts,
+                sees=info.sees,
+                stands_in=stands_in,
+            )
+        )
+
+    # ------------------------------------------------------------ standing in
+
+    async def fall_back(self, fault: ModelFault, failed: ChatModel) -> ChatModel | None:
+        """The model that answers the rest of the turn after such a fault of another one, told to the person;
+        None when there is none, or when another could not do better.
+        """
+        wanted = self._options.fallback_model or self._wishes.fallback
+        if not wanted or fault.kind not in PASSING or fault.partial is not None or self._stands_in:
+            return None
+        if wanted == failed.info.label:
+            return None
+        if self._stand_in is None or self._stand_in.info.label != wanted:
+            from hel_tui.core.models.choose import open_model
+
+            opened = await open_model(
+                wanted,
+                None,
+                environ=self._options.environ,
+                keyring=self.key,
+                vision=self._wishes.vision,
+                folder=self._options.project,
+            )
+            if opened.model is None:
+                self._emit(Notice("warning", f"{fault.sentence} {wanted} cannot stand in: {opened.note}"))
+                return None
+            await self._dismiss()
+            self._stand_in = opened.model
+        self._stands_in = True
+        label = self._stand_in.info.label
+        self._emit(Notice("warning", f"{fault.sentence} {label} answers the rest of this turn."))
+        self._announce(self._stand_in, stands_in=True)
+        self.changed()
+        return self._stand_in
+
+    def turn_over(self) -> None:
+        """The turn has ended: the model that was chosen answers the next one."""
+        if self._stands_in:
+            self._stands_in = False
+            self._announce(self.current)
+            self.changed()
+
+    async def _dismiss(self) -> None:
+        if self._stand_in is not None:
+            model, self._stand_in = self._stand_in, None
+            await model.aclose()
 
     async def aclose(self) -> None:
-        """Close the connection to the endpoint."""
+        """Close the connections to endpoints."""
+        if self._loading is not None:
+            self._loading.cancel()
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._dismiss(), 1.0)
         if self.current is not None:
             model, self.current = self.current, None
             await asyncio.wait_for(model.aclose(), 1.0)

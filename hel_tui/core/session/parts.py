@@ -30,7 +30,8 @@ from hel_tui.core.session.authoring import Authoring
 from hel_tui.core.session.checking import Checking
 from hel_tui.core.session.doctor import Doctor
 from hel_tui.core.session.inside import Inside
-from hel_tui.core.session.model import Model
+from hel_tui.core.session.model import Model, Wishes
+from hel_tui.core.session.model_list import ModelLists
 from hel_tui.core.session.offerings import Offerings
 from hel_tui.core.session.pages import Pages
 from hel_tui.core.session.questions import recorded_questions
@@ -74,6 +75,8 @@ class Parts:
     policy: Policy
     model: Model
     offerings: Offerings
+    models: ModelLists
+    """All models that can be chosen."""
     """Resources and prompts of the servers, as the person uses them."""
     tools: Tools
     """Server tools as the person deals with them."""
@@ -120,7 +123,7 @@ def assemble(
         lambda path: Record(path, redactor, lambda why: emit(Notice("warning", why))), folder, options.project
     )
     desk = Desk(emit)
-    model = Model(options, emit, _default_model(loaded, places), redactor.add, vision=loaded.settings.vision)
+    model = Model(options, emit, _wishes(loaded, places), redactor.add)
     sample = sample_with(model, lambda usage, info: agent.totals.add(usage, info.prices), record)
     host = Host(
         project=options.project,
@@ -214,6 +217,8 @@ def assemble(
         project=options.project,
         environ=options.environ,
         host=host,
+    agent.context.effort = lambda: model.effort
+    agent.fall_back = model.fall_back
         ledger=ledger,
         policy=policy,
         desk=desk,
@@ -255,7 +260,7 @@ def assemble(
         agent.context.compactor.said = now.settings.context_window
         host.use(now.settings.on_list_changed, now.settings.naming, now.settings.loading)
         if options.model is None and options.base_url is None:
-            model.default(*_default_model(now, places), vision=now.settings.vision)
+            model.wish(_wishes(now, places))
             spawn(_chosen(model))
 
     settings.changed = settings_changed
@@ -278,6 +283,7 @@ def assemble(
             host,
             project=options.project,
             standing=servers.standing,
+        models=ModelLists(model, places, options.environ, emit),
             environ=options.environ,
             mask=redactor,
             emit=emit,
@@ -320,9 +326,13 @@ def _builtins(
     return tools, (remark,) if remark else ()
 
 
-def _default_model(loaded: LoadedSettings, places: Places) -> tuple[str, str]:
-    """(model, base URL) when the command line names none: settings, else what was used last."""
-    if loaded.settings.model:
-        return loaded.settings.model, loaded.settings.base_url
-    last = recall(places)
-    return last.model, last.base_url
+def _wishes(loaded: LoadedSettings, places: Places) -> Wishes:
+    """What is wished of the model where the command line says nothing: settings, else what was used last."""
+    settings = loaded.settings
+    model, base_url = settings.model, settings.base_url
+    if not model:
+        last = recall(places)
+        model, base_url = last.model, last.base_url
+    return Wishes(
+        model, base_url, settings.vision, settings.context_window, settings.fallback_model, settings.effort
+    )

@@ -100,6 +100,10 @@ class Reads:
         """How the checks went that were run last."""
         return self._parts.authoring.check_results()
 
+    def models(self) -> p.ModelList:
+        """All models that can be chosen, as far as known."""
+        return self._parts.models.told()
+
     def context(self) -> p.ContextPicture:
         """What the next request would be made of."""
         return self._parts.agent.context.picture(self._parts.model.current)

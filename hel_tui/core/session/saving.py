@@ -176,6 +176,10 @@ class Saving:
         """See `Keeper`."""
         self._write({"k": "shorten", "at": at, "text": text})
 
+    def withdrawn(self) -> None:
+        """See `Keeper`."""
+        self._write({"k": "withdraw"})
+
     def compacted(self, kept: int, summary: str) -> None:
         """See `Keeper`."""
         self._write({"k": "compact", "kept": kept, "summary": summary})

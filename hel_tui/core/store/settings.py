@@ -52,6 +52,10 @@ class Settings:
     """What becomes of a tool whose name providers do not take: a name with a hash, or it is not offered."""
     vision: bool | None = None
     """Whether the model takes images; None leaves it to its name and its endpoint."""
+    fallback_model: str = ""
+    """`PROVIDER/NAME` that answers the rest of a turn when the model cannot be reached; empty for none."""
+    effort: str = ""
+    """How hard the model is to think; empty leaves it to its provider."""
     context_window: int = 0
     """Tokens the model's window has; 0 leaves it to its name and its endpoint."""
 
@@ -328,5 +332,7 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "loading": _one_of("deferred", "eager"),
     "naming": _one_of("hash", "exclude"),
     "vision": _flag,
+    "fallback_model": _model,
+    "effort": _one_of("", "none", "minimal", "low", "medium", "high", "xhigh", "max"),
     "context_window": _positive,
 }

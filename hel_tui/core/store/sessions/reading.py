@@ -24,7 +24,7 @@ MAX_LINE = 16 << 20
 MAX_RESULT = 2_000_000
 """Characters of a result that are read back from the file that holds it."""
 _BEGIN = b'{"k":"'
-_MODEL = frozenset({"message", "amend", "shorten", "compact", "clear"})
+_MODEL = frozenset({"message", "amend", "shorten", "withdraw", "compact", "clear"})
 """Kinds that tell what the model has."""
 _WHOLE = _MODEL | {
     *("session", "title", "tool", "model"),
@@ -177,6 +177,8 @@ def _replay(kept: Kept, record: Json) -> bool:
             messages[: max(0, len(messages) - count)] = [UserMessage(summary)]
         case {"k": "clear"}:
             messages.clear()
+        case {"k": "withdraw"}:
+            del messages[-1:]
         case _:
             return False
     return True
