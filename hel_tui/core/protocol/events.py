@@ -53,7 +53,6 @@ class ModelChanged:
     is_demo: bool = False
     window: int = 0
     """Context window in tokens; 0 when unknown."""
-
     effort: str = ""
     """How hard it is asked to think; empty leaves it to its provider."""
     efforts: tuple[str, ...] = ()
@@ -62,6 +61,7 @@ class ModelChanged:
     """Whether it takes images; None while nobody knows."""
     stands_in: bool = False
     """It answers the rest of a turn in the place of the one that was chosen."""
+
 
 @dataclass(frozen=True, slots=True)
 class AccessChanged:
@@ -338,9 +338,9 @@ class Stopped:
 Event = (
     SessionStarted
     | ModelChanged
-    | AccessChanged
     | ModelLoading
     | ModelsListed
+    | AccessChanged
     | Queued
     | TurnStarted
     | PromptSent

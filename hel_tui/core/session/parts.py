@@ -74,9 +74,9 @@ class Parts:
     servers: Servers
     policy: Policy
     model: Model
-    offerings: Offerings
     models: ModelLists
     """All models that can be chosen."""
+    offerings: Offerings
     """Resources and prompts of the servers, as the person uses them."""
     tools: Tools
     """Server tools as the person deals with them."""
@@ -212,13 +212,13 @@ def assemble(
     )
 
     agent.context.compactor.said = loaded.settings.context_window
+    agent.context.effort = lambda: model.effort
+    agent.fall_back = model.fall_back
 
     checking = Checking(
         project=options.project,
         environ=options.environ,
         host=host,
-    agent.context.effort = lambda: model.effort
-    agent.fall_back = model.fall_back
         ledger=ledger,
         policy=policy,
         desk=desk,
@@ -277,13 +277,13 @@ def assemble(
         servers=servers,
         policy=policy,
         model=model,
+        models=ModelLists(model, places, options.environ, emit),
         offerings=offerings,
         tools=tools,
         inside=Inside(
             host,
             project=options.project,
             standing=servers.standing,
-        models=ModelLists(model, places, options.environ, emit),
             environ=options.environ,
             mask=redactor,
             emit=emit,

@@ -173,12 +173,12 @@ def _replay(kept: Kept, record: Json) -> bool:
         case {"k": "shorten", "at": int(at), "text": str(text)}:
             if 0 <= at < len(messages):
                 messages[at] = _with_text(messages[at], text)
+        case {"k": "withdraw"}:
+            del messages[-1:]
         case {"k": "compact", "kept": int(count), "summary": str(summary)}:
             messages[: max(0, len(messages) - count)] = [UserMessage(summary)]
         case {"k": "clear"}:
             messages.clear()
-        case {"k": "withdraw"}:
-            del messages[-1:]
         case _:
             return False
     return True
