@@ -85,6 +85,7 @@ class Campaign:
         until = self.random.randrange(1, 120)
         shown = self._read(process, until)
         self._kill(process)
+        self.report.problems += [f"kill {number}: {e['report']}" for e in shown if e["kind"] == "CoreFailed"]
         shown += [json.loads(line) for line in process.stdout or () if line.endswith(b"}\n")]
         if process.stdout is not None:
             process.stdout.close()

@@ -20,7 +20,20 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tests.bench.figures import Figure, table
 
-NAMES = ("start", "stream", "adapters", "calls", "hosting", "keys", "inside", "trace", "logs", "idle", "scale")
+NAMES = (
+    "start",
+    "stream",
+    "adapters",
+    "calls",
+    "hosting",
+    "keys",
+    "inside",
+    "trace",
+    "logs",
+    "idle",
+    "scale",
+    "sessions",
+)
 
 
 def main() -> int:

@@ -36,10 +36,11 @@ def main() -> None:
     core.start()
     if prompt:
         core.send(p.Submit(prompt))
-    restoring = False
-    while True:
+    restoring = over = False
+    while not over:
         core.wait(1.0)
         for event in core.drain():
+            over = isinstance(event, p.Stopped)
             if isinstance(event, p.Cleared | p.SessionRestored):
                 restoring = isinstance(event, p.Cleared) and event.restoring
             if restoring and prompt:

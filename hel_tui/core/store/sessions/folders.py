@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import stat
 import time
 import uuid
 from collections.abc import Iterator
@@ -42,15 +43,23 @@ def mark(folder: Path, project: Path) -> None:
 
 def session_folders(places: Places) -> Iterator[Path]:
     """The folders of all sessions, in no order."""
+    return (places.sessions / name for name, _ in session_states(places))
+
+
+def session_states(places: Places) -> Iterator[tuple[str, os.stat_result]]:
+    """(id, state of its file of lines) of all sessions, in no order."""
     try:
         with os.scandir(places.sessions) as entries:
             names = [entry.name for entry in entries if not entry.name.startswith(".")]
     except OSError:
         return
     for name in names:
-        folder = places.sessions / name
-        if (folder / FILE).is_file():
-            yield folder
+        try:
+            state = os.stat(f"{places.sessions}/{name}/{FILE}")  # noqa: PTH116 - there may be thousands
+        except OSError:
+            continue
+        if stat.S_ISREG(state.st_mode):
+            yield name, state
 
 
 def project_of(folder: Path) -> str:

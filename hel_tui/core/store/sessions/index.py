@@ -19,7 +19,7 @@ from hel_tui.core.protocol import SessionHit, SessionRow
 from hel_tui.core.store.atomic import PRIVATE_FILE, why
 from hel_tui.core.store.places import Places, make_private
 from hel_tui.core.store.sessions.excerpts import excerpt
-from hel_tui.core.store.sessions.folders import project_of, session_folders
+from hel_tui.core.store.sessions.folders import project_of, session_states
 from hel_tui.core.store.sessions.journal import FILE
 from hel_tui.core.store.sessions.locking import is_open
 from hel_tui.core.store.sessions.reading import kind_of, lines_of, parsed
@@ -206,20 +206,13 @@ class Index:
     def _update(self) -> None:
         """Read what is new in the files."""
         connection = self._open()
-        known = {
-            row[0]: _Session(*row) for row in connection.execute(f"SELECT {', '.join(_COLUMNS)} FROM session")
-        }
+        known = {row[0]: row[1:] for row in connection.execute("SELECT id, size, mtime FROM session")}
         found: list[tuple[Path, os.stat_result]] = []
         there: set[str] = set()
-        for folder in session_folders(self._places):
-            try:
-                state = (folder / FILE).stat()
-            except OSError:
-                continue
-            there.add(folder.name)
-            one = known.get(folder.name)
-            if one is None or (one.size, one.mtime) != (state.st_size, state.st_mtime_ns):
-                found.append((folder, state))
+        for name, state in session_states(self._places):
+            there.add(name)
+            if known.get(name) != (state.st_size, state.st_mtime_ns):
+                found.append((self._places.sessions / name, state))
         gone = known.keys() - there
         if gone:
             with _writing(connection):
