@@ -387,6 +387,26 @@ async def test_openais_reasoning_remark_and_function_call() -> None:
     ]
 
 
+async def test_two_items_at_one_place_of_openais_output_are_two() -> None:
+    events: list[dict[str, Any]] = []
+    for number, service in enumerate(("api", "worker")):
+        item = {"id": f"fc_{number}", "type": "function_call", "name": "look", "call_id": f"call_{number}"}
+        whole = item | {"arguments": json.dumps({"service": service})}
+        thought = {
+            "id": f"rs_{number}",
+            "type": "reasoning",
+            "summary": [],
+            "encrypted_content": f"g{number}",
+        }
+        for place, begun, done in ((0, item, whole), (1, thought, thought)):
+            events.append({"type": "response.output_item.added", "output_index": place, "item": begun})
+            events.append({"type": "response.output_item.done", "output_index": place, "item": done})
+    finish, _ = await answered("responses", openai_stream([*events, OPENAI[-1]]))
+    assert [json.loads(call.arguments)["service"] for call in finish.message.calls] == ["api", "worker"]
+    kinds = [item.get("encrypted_content", item["type"]) for item in finish.message.extra["items"]]
+    assert kinds == ["function_call", "g0", "function_call", "g1"]
+
+
 @pytest.mark.parametrize(
     ("reason", "told"),
     [("max_output_tokens", "length"), ("content_filter", "filter"), ("steered", "unknown")],
