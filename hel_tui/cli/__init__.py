@@ -40,6 +40,8 @@ options:
   -r, --resume [ID]       go on with one of its sessions; without ID choose one
   --model PROVIDER/NAME   the model that answers (deepseek/deepseek-chat, ollama/qwen3, …)
   --base-url URL          an OpenAI-compatible endpoint; the key comes from HEL_API_KEY
+  --fallback-model P/N    answers the rest of a turn when the model cannot be reached
+  --effort LEVEL          how hard the model thinks: none, minimal, low, medium, high, xhigh, max
   --access LEVEL          read-only, confirm (default) or auto
   --tools a,b             built-in tools to offer
   --max-steps N           model requests in one turn before hel asks whether to go on

@@ -16,6 +16,8 @@ from hel_tui.core.options import Options
 from hel_tui.core.protocol import ACCESS_LEVELS
 from hel_tui.core.store.places import find_places
 
+EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
+"""Those of `core.models.types`, which no help needs to load."""
 LINE = 200
 """Characters of a call's line."""
 
@@ -67,6 +69,15 @@ def add_common(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model", type=_model, metavar="PROVIDER/NAME", help="the model that answers")
     parser.add_argument(
         "--base-url", metavar="URL", help="an OpenAI-compatible endpoint; the key comes from HEL_API_KEY"
+    )
+    parser.add_argument(
+        "--fallback-model",
+        type=_model,
+        metavar="PROVIDER/NAME",
+        help="answers the rest of a turn when the model cannot be reached",
+    )
+    parser.add_argument(
+        "--effort", choices=EFFORTS, metavar="LEVEL", help=f"how hard it thinks: {', '.join(EFFORTS)}"
     )
     parser.add_argument("--access", choices=ACCESS_LEVELS, metavar="LEVEL", help=", ".join(ACCESS_LEVELS))
     parser.add_argument("--tools", type=_tool_names, metavar="a,b", help="built-in tools to offer")
@@ -167,6 +178,8 @@ def options(
         environ=dict(os.environ),
         model=args.model,
         base_url=args.base_url,
+        fallback_model=args.fallback_model,
+        effort=args.effort,
         access=args.access,
         tools=args.tools,
         max_steps=args.max_steps,

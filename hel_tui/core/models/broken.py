@@ -5,12 +5,17 @@ Not here: answers that are refusals (faults), trying again (client).
 
 from __future__ import annotations
 
+import errno
+import socket
+
 from hel_tui.core.addresses import host_of
 from hel_tui.core.models.faults import Failure, sentence
 from hel_tui.core.models.profiles import Profile
 from hel_tui.core.models.types import ModelFault, ModelInfo
 from hel_tui.core.sse import EventTooLarge
 from hel_tui.core.vocabulary import AssistantMessage
+
+STILL = "Servers on this machine, their tools by hand and models on this machine work all the same."
 
 
 def who_answers(info: ModelInfo) -> str:
@@ -36,6 +41,10 @@ def broken(
     if isinstance(error, httpx.ReadTimeout | httpx.WriteTimeout):
         return Failure(ModelFault("timeout", f"{who} sent nothing for {idle:g} seconds.", partial=partial))
     if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | httpx.ProxyError):
+        if _is_offline(error):
+            return Failure(
+                ModelFault("offline", f"There is no network: {who} cannot be reached. {STILL}"), passing=True
+            )
         untrusted = "CERTIFICATE_VERIFY_FAILED" in said
         tail = "SSL_CERT_FILE can name a private CA." if untrusted else ""
         if _is_refused(error):
@@ -50,6 +59,25 @@ def broken(
         return Failure(ModelFault("stream", text, partial=partial))
     text = sentence(f"{who} closed the connection without an answer", said, "", key)
     return Failure(ModelFault("connect", text), passing=True)
+
+
+def _is_offline(error: BaseException | None) -> bool:
+    """Whether this machine has no way out: no route, or no names although there is an interface to ask by."""
+    while error is not None:
+        if isinstance(error, socket.gaierror):
+            return error.errno == socket.EAI_AGAIN or not _has_interface()
+        if isinstance(error, OSError) and error.errno in (errno.ENETUNREACH, errno.ENETDOWN):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
+def _has_interface() -> bool:
+    """Whether anything but loopback is up."""
+    import psutil
+
+    stats = psutil.net_if_stats()
+    return any(one.isup and "loopback" not in one.flags and name != "lo" for name, one in stats.items())
 
 
 def _is_refused(error: BaseException | None) -> bool:

@@ -187,12 +187,16 @@ class Model:
         if wanted == failed.info.label:
             return None
         if self._stand_in is None or self._stand_in.info.label != wanted:
-            from hel_tui.core.models.choose import open_model
+            from hel_tui.core.models.choose import HEL_KEY, open_model
 
+            same = wanted.partition("/")[0] == failed.info.provider
+            environ = self._options.environ
+            if not same:  # that key is for the endpoint of the model that failed
+                environ = {name: value for name, value in environ.items() if name != HEL_KEY}
             opened = await open_model(
                 wanted,
-                None,
-                environ=self._options.environ,
+                (self._base_url or None) if same else None,
+                environ=environ,
                 keyring=self.key,
                 vision=self._wishes.vision,
                 folder=self._options.project,
