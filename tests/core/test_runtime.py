@@ -10,7 +10,7 @@ from hel_tui.core.options import Options
 from hel_tui.core.protocol import Command, CoreFailed, Event, Notice, RestartServer, Shutdown, Stopped
 from hel_tui.core.runtime import Runtime
 
-LIMIT = 20
+LIMIT = 60
 
 
 class Echo:

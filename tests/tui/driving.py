@@ -16,7 +16,7 @@ from hel_tui.tui.dialogs.gate import DEAF, PAUSE, SETTLE
 from hel_tui.tui.places import Places
 from tests.tui.fake_core import FakeCore
 
-LIMIT = 10.0
+LIMIT = 60.0
 """Seconds a condition may take on a busy machine."""
 
 

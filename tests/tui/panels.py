@@ -21,7 +21,7 @@ from hel_tui.tui.widgets.wire_panel import WirePanel
 from tests.tui.screen_text import screen_text
 
 Panel = TypeVar("Panel", LogPanel, WirePanel, JsonPane)
-LIMIT = 10.0
+LIMIT = 60.0
 
 
 class Host(App[None], Generic[Panel]):

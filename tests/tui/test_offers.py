@@ -182,7 +182,7 @@ async def test_what_a_server_cannot_tell_of_is_not_watched():
 
 async def test_each_change_of_a_watched_resource_is_told_and_a_burst_in_one_line(monkeypatch):
     clock = Clock()
-    monkeypatch.setattr("hel_tui.tui.state.time", SimpleNamespace(monotonic=clock, time=clock))
+    monkeypatch.setattr("hel_tui.tui.reducing.time", SimpleNamespace(monotonic=clock, time=clock))
     updated = p.ResourceUpdated(*GUIDE)
     async with opened(core()) as d:
         await d.put(updated)

@@ -20,7 +20,7 @@ from hel_tui.core.tools.paths import Workspace
 from hel_tui.core.tools.processes import Bounded
 from hel_tui.core.vocabulary import Invocation, Outcome
 
-PATIENCE = 20.0
+PATIENCE = 60.0
 PYTHON = os.path.realpath(getattr(sys, "_base_executable", sys.executable))
 """The interpreter itself: one in a virtual environment below /tmp is not seen inside a sandbox."""
 SETSID = (

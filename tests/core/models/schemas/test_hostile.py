@@ -68,9 +68,9 @@ def test_ten_times_the_size_costs_far_less_than_a_hundred_times(made: Any) -> No
         best = 9e9
         for _ in range(3):
             schema = made(count)
-            began = time.perf_counter()
+            began = time.process_time()
             assert adapted(schema, PROFILES["generic"]).problem == ""
-            best = min(best, time.perf_counter() - began)
+            best = min(best, time.process_time() - began)
         return best
 
     seconds(10)
