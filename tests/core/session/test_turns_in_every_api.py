@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 
@@ -87,3 +88,34 @@ def test_a_rate_limit_is_waited_out_in_sight(play: Open, model: ScriptedModel, a
     with play(limited, say("hello"), servers={}, model=NAMES[api]) as driver:
         assert driver.ask("go").reason == "done"
         assert "Slow down" in driver.of(p.Retrying)[0].why
+
+
+def _names(api: str, body: dict[str, Any]) -> list[str]:
+    tools = body.get("tools", [])
+    return [one["name"] for one in (tools[0]["functionDeclarations"] if api == "gemini" and tools else tools)]
+
+
+@pytest.mark.parametrize(
+    ("api", "words"),
+    [
+        ("messages", "tools.{}.custom.input_schema: JSON schema is invalid."),
+        ("responses", "Invalid schema for function 'mcp__fix__echo': array schema missing items"),
+        ("gemini", "* GenerateContentRequest.tools[0].function_declarations[{}].parameters: missing field."),
+    ],
+)
+def test_a_tool_that_a_provider_refuses_is_left_out_and_the_turn_goes_on(
+    play: Open, model: ScriptedModel, api: str, words: str
+) -> None:
+    def strict(body: dict[str, Any]) -> Reply:
+        names = _names(api, body)
+        if "mcp__fix__echo" not in names:
+            return say("hello")
+        return fail(400, words.format(names.index("mcp__fix__echo")))
+
+    servers = {"fix": {"mode": "wire:ok", "always_load": True}}
+    with play(*[strict] * 9, servers=servers, model=NAMES[api]) as driver:
+        end = driver.ask("go")
+        assert (end.reason, end.message) == ("done", "")
+        assert any("echo" in notice.text for notice in driver.of(p.Notice))
+    assert "mcp__fix__echo" not in _names(api, model.requests[-1])
+    assert len(_names(api, model.requests[-1])) > 3
