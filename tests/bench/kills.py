@@ -1,10 +1,11 @@
 """Kills sessions at random moments and goes on with them: what was shown, sent and called must hold.
 
-    python -m tests.bench.kills [--kills N] [--seed N]
+    python -m tests.bench.kills [--kills N] [--seed N] [--full]
 
 A process (`shown`) runs a session and prints every event as a screen would get it. After each SIGKILL the
 session is opened again, and looked at: all that was printed is told again, the next request is one that a
-strict provider takes, and no call reached the server twice. Not here: what is tested of single cuts (core).
+strict provider takes, and no call reached the server twice. With `--full` the disk is full from time to time
+instead, and the process is killed when all is saved again. Not here: what is tested of single cuts (core).
 """
 
 from __future__ import annotations
@@ -48,19 +49,22 @@ class Report:
     """Kills that hit a running turn."""
     in_calls: int = 0
     """Kills that hit a call."""
+    outages: int = 0
+    """How often nothing could be saved."""
     problems: list[str] = field(default_factory=list)
 
 
 class Campaign:
     """One folder, one endpoint, one server; sessions that are killed."""
 
-    def __init__(self, folder: Path, url: str, seed: int) -> None:
+    def __init__(self, folder: Path, url: str, seed: int, *, full: bool = False) -> None:
         self.folder = folder
         self.project = folder / "project"
         self.project.mkdir()
         self.notes = folder / "notes"
         self.notes.touch()
         self.url = url
+        self.full = full
         self.random = random.Random(seed)
         self.servers = servers_file(
             folder, noted={"mode": "noted:noted", "env": {"NOTES": str(self.notes), "PAUSE": "0.02"}}
@@ -68,22 +72,23 @@ class Campaign:
         self.session = ""
         self.report = Report()
 
-    def start(self, prompt: str) -> subprocess.Popen[bytes]:
-        """A process that goes on with the session, or begins one."""
+    def start(self, prompt: str, full: str = "") -> subprocess.Popen[bytes]:
+        """A process that goes on with the session, or begins one; `full` seeds when its disk is full."""
         given = [str(self.project), str(self.servers), self.url, self.session, prompt]
         return subprocess.Popen(
             [sys.executable, "-m", "tests.bench.shown", *given],
             cwd=Path(__file__).parents[2],
-            env=environment(self.folder, HEL_API_KEY=KEY, PYTHONPATH=str(Path(__file__).parents[2])),
+            env=environment(
+                self.folder, HEL_API_KEY=KEY, PYTHONPATH=str(Path(__file__).parents[2]), FULL=full
+            ),
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
         )
 
     def one(self, number: int) -> None:
         """Run, kill at some line, open again, compare."""
-        process = self.start(f"go on, {number}")
-        until = self.random.randrange(1, 120)
-        shown = self._read(process, until)
+        process = self.start(f"go on, {number}", str(self.random.random()) if self.full else "")
+        shown = self._read_saved(process) if self.full else self._read(process, self.random.randrange(1, 120))
         self._kill(process)
         self.report.problems += [f"kill {number}: {e['report']}" for e in shown if e["kind"] == "CoreFailed"]
         shown += [json.loads(line) for line in process.stdout or () if line.endswith(b"}\n")]
@@ -116,6 +121,22 @@ class Campaign:
                 break
         return out
 
+    def _read_saved(self, process: subprocess.Popen[bytes]) -> list[dict[str, Any]]:
+        """Lines up to the end of the turn, and until all is saved."""
+        out: list[dict[str, Any]] = []
+        assert process.stdout is not None
+        ended = behind = False
+        for line in process.stdout:
+            event = json.loads(line)
+            out.append(event)
+            ended = ended or event["kind"] == "TurnEnded"
+            if event["kind"] == "SavingChanged":
+                behind = bool(event["since"])
+                self.report.outages += behind
+            if ended and not behind:
+                break
+        return out
+
     def _kill(self, process: subprocess.Popen[bytes]) -> None:
         process.send_signal(signal.SIGKILL)
         process.wait()
@@ -133,6 +154,8 @@ class Campaign:
         if not told or told[-1]["kind"] != "SessionRestored":
             self.report.problems.append(f"kill {number}: session {self.session} could not be opened")
             return
+        if told[-1]["session_id"] != self.session:
+            self.report.problems.append(f"kill {number}: session {self.session} seems to be open still")
         self.report.problems += [f"kill {number}: {problem}" for problem in _differences(shown, told)]
         running = {e["call_id"] for e in shown if e["kind"] == "CallChanged" and e["state"] == "running"}
         over = {e["call_id"] for e in shown if e["kind"] == "CallChanged" and e["state"] in OVER}
@@ -221,11 +244,11 @@ def _folder() -> Iterator[Path]:
         yield Path(name)
 
 
-def campaign(kills: int, seed: int = 0, *, progress: bool = False) -> Report:
-    """Kill so many times; returns what came of it."""
+def campaign(kills: int, seed: int = 0, *, full: bool = False, progress: bool = False) -> Report:
+    """Kill so many times, or let the disk be full; returns what came of it."""
     talker = Talker(seed)
     with _folder() as folder, Endpoint(talker.answer) as endpoint:
-        one = Campaign(folder, endpoint.url, seed)
+        one = Campaign(folder, endpoint.url, seed, full=full)
         for number in range(kills):
             if number % TURNS_BEFORE_NEW == 0:
                 one.session = ""
@@ -243,12 +266,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Kill sessions at random moments.")
     parser.add_argument("--kills", type=int, default=300)
     parser.add_argument("--seed", type=int, default=int.from_bytes(os.urandom(3)))
+    parser.add_argument("--full", action="store_true", help="full disks instead of kills")
     options = parser.parse_args()
     print(f"seed {options.seed}", file=sys.stderr)
-    report = campaign(options.kills, options.seed, progress=True)
+    report = campaign(options.kills, options.seed, full=options.full, progress=True)
     print(
         f"{report.kills} kills, {report.interrupted} in a turn, {report.in_calls} in a call; "
-        f"{report.pieces} pieces shown, {report.calls} calls made; {len(report.problems)} problems"
+        f"{report.pieces} pieces shown, {report.calls} calls made, {report.outages} outages; {len(report.problems)} problems"
     )
     for problem in report.problems[:50]:
         print(problem)

@@ -14,3 +14,9 @@ def test_a_killed_session_goes_on_as_it_was_shown() -> None:
     assert report.kills == 6
     assert report.pieces > 20
     assert report.interrupted
+
+
+def test_what_was_shown_while_the_disk_was_full_is_saved_when_there_is_room() -> None:
+    report = campaign(3, seed=3, full=True)
+    assert report.problems == []
+    assert report.outages

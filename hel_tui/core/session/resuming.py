@@ -24,10 +24,8 @@ from hel_tui.core.session.kept import (
 from hel_tui.core.session.parts import Parts
 from hel_tui.core.session.saving import Saving
 from hel_tui.core.store.atomic import why, write_atomic
-from hel_tui.core.store.sessions.exporting import as_json, as_markdown
 from hel_tui.core.store.sessions.folders import delete_session, find_session
 from hel_tui.core.store.sessions.forking import fork_session
-from hel_tui.core.store.sessions.index import Index
 from hel_tui.core.store.sessions.mending import forget_cut_off
 from hel_tui.core.store.sessions.naming import rename_session
 from hel_tui.core.store.sessions.reading import UsedTool
@@ -208,6 +206,8 @@ class Resuming:
         project = None if command.everywhere else self._project
 
         def look() -> tuple[list[p.SessionRow], list[p.SessionHit], str]:
+            from hel_tui.core.store.sessions.index import Index  # brings SQLite
+
             with contextlib.closing(Index(self._parts.places)) as index:
                 hits = index.search(command.text, project) if command.text.strip() else []
                 return index.sessions(project), hits, index.problem
@@ -239,6 +239,8 @@ class Resuming:
         found = find_session(self._parts.places, None, session_id or self._saving.folder.name)
         if not isinstance(found, Path):
             return "warning", found
+        from hel_tui.core.store.sessions.exporting import as_json, as_markdown
+
         target = self._project / path.expanduser()
         try:
             text = as_json(found) if form == "json" else as_markdown(found)
