@@ -72,7 +72,8 @@ def adapted(request: Request, info: ModelInfo, dialect: Dialect, failure: Failur
         return None
     if "/v1/responses" in said and dialect.api == "chat":
         way: Thinking = "" if dialect.thinking == "effort" else dialect.thinking
-        return Change(replace(dialect, api="responses", reasoning="back", thinking=way))
+        limit = "max_output_tokens"
+        return Change(replace(dialect, api="responses", reasoning="back", thinking=way, limit_field=limit))
     return (
         _thoughts(request, dialect, said) or _fields(dialect, said) or _effort(request, info, dialect, said)
     )
@@ -81,7 +82,8 @@ def adapted(request: Request, info: ModelInfo, dialect: Dialect, failure: Failur
 def _with_prefix(info: ModelInfo, dialect: Dialect, said: str) -> Change | None:
     """The version that a base URL without a path lacks."""
     bare = urlsplit(info.base_url).path in ("", "/")
-    if not bare or dialect.prefix or "model" in said.lower():
+    about_model = "model" in said.lower().replace("/models/", "/")  # Gemini's paths hold that word
+    if not bare or dialect.prefix or about_model:
         return None
     return Change(replace(dialect, prefix="/v1beta" if dialect.api == "gemini" else "/v1"))
 

@@ -49,9 +49,16 @@ def body(
         value["tools"] = [_tool(tool) for tool in request.tools]
     if dialect.usage_option:
         value["stream_options"] = {"include_usage": True}
-    if request.max_output is not None:
-        value[dialect.limit_field] = request.max_output
+    value |= output_limit(request, dialect)
     return encoded(value | for_chat(wanted(request, info, dialect), dialect))
+
+
+def output_limit(request: Request, dialect: Dialect) -> Json:
+    """The field that limits the answer, within what the server said it takes; none without a limit."""
+    if request.max_output is None:
+        return {}
+    most = min(request.max_output, dialect.output) if dialect.output else request.max_output
+    return {dialect.limit_field: most}
 
 
 def encoded(value: Json) -> bytes:

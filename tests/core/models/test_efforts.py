@@ -244,8 +244,10 @@ async def test_chat_completions_that_send_one_to_responses_are_obeyed() -> None:
     async with Endpoint(handler) as endpoint:
         model = client_at(endpoint.url, "chat", dialect=profile_of("openai-chat").dialect)
         for _ in range(2):
-            assert text_of(await parts_of(model, effort="high")) == "Hello."
+            assert text_of(await parts_of(model, effort="high", max_output=100)) == "Hello."
         await model.aclose()
+    assert endpoint.requests[-1]["max_output_tokens"] == 100
+    assert "max_completion_tokens" not in endpoint.requests[-1]
     paths = [one.path.rpartition("/")[2] for one in endpoint.exchanges]
     assert paths == ["completions", "responses", "responses"]
     assert endpoint.requests[-1]["reasoning"]["effort"] == "high"
@@ -301,6 +303,14 @@ async def test_a_limit_that_is_too_high_is_lowered_to_the_one_the_server_names()
     async with at("messages", refusing(words, '"max_tokens":32000'), max_output=128_000) as (model, endpoint):
         assert text_of(await parts_of(model)) == "Hello."
     assert endpoint.requests[-1]["max_tokens"] == 4_096
+
+
+async def test_chat_completions_that_take_less_are_asked_for_less() -> None:
+    words = "max_tokens is too large: 32000. This model supports at most 16384 completion tokens"
+    async with at("chat", refusing(words, '"max_tokens":32000')) as (model, endpoint):
+        assert text_of(await parts_of(model, max_output=32_000)) == "Hello."
+        await parts_of(model, max_output=100)
+    assert [body["max_tokens"] for body in endpoint.requests] == [32_000, 16_384, 100]
 
 
 @pytest.mark.parametrize(

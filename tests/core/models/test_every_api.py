@@ -512,7 +512,7 @@ async def test_a_base_url_without_a_path_finds_its_version(api: str) -> None:
 
             await play(exchange, say("Hello."))
         else:
-            await exchange.answer(404, "404 page not found")
+            await exchange.answer(404, f"404: there is no {exchange.path}")
 
     async with Endpoint(strict) as endpoint:
         model = client_at(endpoint.url.removesuffix("/v1"), api)

@@ -14,7 +14,15 @@ from hel_tui.core.models.efforts import for_gemini, wanted
 from hel_tui.core.models.ids import fit_name
 from hel_tui.core.models.profiles import Dialect
 from hel_tui.core.models.types import ModelInfo, Request
-from hel_tui.core.models.wire import TOOL_IMAGES, base64_of, encoded, images_for, own_extra, valid_arguments
+from hel_tui.core.models.wire import (
+    TOOL_IMAGES,
+    base64_of,
+    encoded,
+    images_for,
+    output_limit,
+    own_extra,
+    valid_arguments,
+)
 from hel_tui.core.vocabulary import (
     AssistantMessage,
     Image,
@@ -46,8 +54,7 @@ def body(
         value["tools"] = [{"functionDeclarations": [_tool(tool) for tool in request.tools]}]
     value["contents"] = _contents(request, info, dialect, sent)
     config = for_gemini(wanted(request, info, dialect), info, dialect)
-    if request.max_output is not None:
-        config[dialect.limit_field] = request.max_output
+    config |= output_limit(request, dialect)
     if config:
         value["generationConfig"] = config
     return encoded(value)

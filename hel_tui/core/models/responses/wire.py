@@ -13,7 +13,14 @@ from hel_tui.core.models.efforts import for_responses, wanted
 from hel_tui.core.models.ids import fit_id, fit_name
 from hel_tui.core.models.profiles import Dialect
 from hel_tui.core.models.types import ModelInfo, Request
-from hel_tui.core.models.wire import base64_of, encoded, images_for, own_extra, valid_arguments
+from hel_tui.core.models.wire import (
+    base64_of,
+    encoded,
+    images_for,
+    output_limit,
+    own_extra,
+    valid_arguments,
+)
 from hel_tui.core.vocabulary import (
     AssistantMessage,
     Image,
@@ -48,8 +55,7 @@ def body(
     value["input"] = items
     if info.thinks is not False and dialect.reasoning != "none":
         value["include"] = ["reasoning.encrypted_content"]
-    if request.max_output is not None:
-        value[dialect.limit_field] = request.max_output
+    value |= output_limit(request, dialect)
     return encoded(value | for_responses(wanted(request, info, dialect), info, dialect))
 
 
