@@ -318,7 +318,11 @@ def _apply_session(state: ViewState, changes: Changes, event: p.Event) -> None:
             state.items.clear()
             state.by_key.clear()
             state.usage = None
-            changes.cleared = True
+            state.todos = ()
+            changes.todos = changes.cleared = True
+        case p.TodosChanged():
+            state.todos = event.items
+            changes.todos = True
         case p.Rewound(conversation=True):
             changes.rewound.append(event.turn)
         case p.SessionRestored():

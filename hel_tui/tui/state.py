@@ -135,6 +135,8 @@ class ViewState:
     """How the server files on disk differ from those in force; None when they do not."""
     questions: list[p.Question] = field(default_factory=list)
     queued: tuple[str, ...] = ()
+    todos: tuple[tuple[str, str], ...] = ()
+    """(state, text) of what is to do, as the model keeps it."""
     turn: int = 0
     busy: bool = False
     step: int = 0
@@ -180,6 +182,7 @@ class Changes:
     tools: bool = False
     questions: bool = False
     queue: bool = False
+    todos: bool = False
     turn: bool = False
     cleared: bool = False
     ended: bool = False

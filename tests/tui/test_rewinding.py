@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from hel_tui.core import protocol as p
 from hel_tui.tui import strings
 from hel_tui.tui.screens.main import ESCAPE_WITHIN
 from hel_tui.tui.screens.rewind import RewindScreen
+from hel_tui.tui.widgets.bars import StatusBar
 from tests.tui import scenes
 from tests.tui.driving import opened
 from tests.tui.screen_text import screen_text
@@ -44,6 +47,13 @@ QUESTION = p.RestoreQuestion(
     more=2,
     others=5,
 )
+
+
+@pytest.fixture(autouse=True)
+def still_time(monkeypatch):
+    monkeypatch.setenv("TZ", "UTC")
+    time.tzset()
+    monkeypatch.setattr(StatusBar.__init__, "__defaults__", (lambda: 0.0,))
 
 
 def tag(size: tuple[int, int]) -> str:

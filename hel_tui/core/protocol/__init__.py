@@ -199,6 +199,7 @@ from hel_tui.core.protocol.sessions import (
     SessionsListed,
     SessionTitled,
 )
+from hel_tui.core.protocol.todos import TodosChanged, TodoState
 from hel_tui.core.protocol.turns import (
     CallChanged,
     CallProgress,
@@ -400,6 +401,8 @@ __all__ = [
     "SwitchTool",
     "TextDelta",
     "TextDone",
+    "TodoState",
+    "TodosChanged",
     "ToolChange",
     "ToolDetail",
     "ToolRow",

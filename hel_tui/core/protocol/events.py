@@ -17,6 +17,7 @@ from hel_tui.core.protocol.sessions import (
     SessionsListed,
     SessionTitled,
 )
+from hel_tui.core.protocol.todos import TodosChanged
 from hel_tui.core.protocol.turns import (
     CallChanged,
     CallProgress,
@@ -381,6 +382,7 @@ Event = (
     | Cleared
     | SavingChanged
     | Rewound
+    | TodosChanged
     | SessionRestored
     | SessionTitled
     | SessionsListed

@@ -54,6 +54,7 @@ from hel_tui.core.tools.bash import Bash
 from hel_tui.core.tools.builtins import BUILTIN_NAMES, builtin_tools
 from hel_tui.core.tools.checkpoints.keeper import Checkpoints
 from hel_tui.core.tools.paths import Workspace
+from hel_tui.core.tools.todo import Todos
 from hel_tui.core.vocabulary import Tool
 
 FILES = "files"
@@ -89,6 +90,8 @@ class Parts:
     searches: Searches
     checkpoints: Checkpoints
     """What files were before tools changed them."""
+    todos: Todos
+    """What is still to do, as the model keeps it."""
     shell: Tool
     """bash as the person's own: commands typed with `!` run through it."""
     ledger: Ledger
@@ -160,7 +163,8 @@ def assemble(
         hides=lambda text: redactor.known(text) != text,
         tell=lambda sentence: emit(Notice("warning", sentence)),
     )
-    builtins, remark = _builtins(options, loaded, workspace, checkpoints)
+    todos = Todos(emit)
+    builtins, remark = _builtins(options, loaded, workspace, checkpoints, todos)
     with_servers = options.mcp
     registry = Registry(
         builtins,
@@ -207,6 +211,7 @@ def assemble(
         prompt=prompt,
         news=lambda before, after: inventory_news(before, after, settings.current.settings.inventory_budget),
         shorten=files.shorten,
+        reminders=todos.reminders,
         max_steps=options.max_steps or loaded.settings.max_steps,
         keeper=saving,
     )
@@ -238,6 +243,7 @@ def assemble(
         files.turn_over(folder / FILES)
         workspace.turn_over(files.folder)
         checkpoints.turn_over(folder)
+        todos.go_on(())
         policy.turn_over(str(files.folder.resolve()))
         approver.turn_over()
         ledger.clear()
@@ -249,7 +255,7 @@ def assemble(
 
     def settings_changed(now: LoadedSettings) -> None:
         """The project's own settings hold from here on, but for what the command line says."""
-        builtins, _ = _builtins(options, now, workspace, checkpoints)
+        builtins, _ = _builtins(options, now, workspace, checkpoints, todos)
         registry.offer(builtins)
         policy.use(now.rules)
         if options.access is None:
@@ -293,6 +299,7 @@ def assemble(
         doctor=Doctor(options, places, host, servers, redactor, emit, spawn),
         searches=searches,
         checkpoints=checkpoints,
+        todos=todos,
         shell=Bash(workspace, options.environ, confined=False),
         ledger=ledger,
         writes=writes,
@@ -310,7 +317,11 @@ async def _chosen(model: Model) -> None:
 
 
 def _builtins(
-    options: Options, loaded: LoadedSettings, workspace: Workspace, checkpoints: Checkpoints
+    options: Options,
+    loaded: LoadedSettings,
+    workspace: Workspace,
+    checkpoints: Checkpoints,
+    todos: Todos,
 ) -> tuple[dict[str, Tool], tuple[str, ...]]:
     """The built-in tools on offer, and a remark on names in a settings file that are none."""
     names, remark = options.tools, ""
@@ -321,7 +332,12 @@ def _builtins(
             remark = f"tools: there is no {', '.join(unknown)}; there are {', '.join(BUILTIN_NAMES)}"
     network = loaded.settings.network
     tools = builtin_tools(
-        workspace, names=names, environ=options.environ, network=network, checkpoints=checkpoints
+        workspace,
+        names=names,
+        environ=options.environ,
+        network=network,
+        checkpoints=checkpoints,
+        todos=todos,
     )
     return tools, (remark,) if remark else ()
 

@@ -106,10 +106,13 @@ class Resuming:
         kept, agent = opened.kept, self._parts.agent
         agent.go_on(kept.messages, kept.usage, items=kept.size, compactions=max(kept.compactions, default=0))
         agent.context.compactor.earlier = EarlierCompactions(kept.folder, kept.compactions).detail
+        self._parts.todos.go_on(kept.todos)
         self._parts.ledger.go_on(EarlierCalls(kept.folder, kept.calls))
         self._turns = EarlierTurns(kept.folder, tuple(kept.turns), kept.size)
         for event in opened.events:
             self._out(event)
+        if kept.todos:
+            self._out(p.TodosChanged(kept.todos))
         self._finish(opened)
         turns = len(kept.turns)
         parent = kept.head.get("parent")

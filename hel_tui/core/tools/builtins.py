@@ -14,9 +14,10 @@ from hel_tui.core.tools.glob import Glob
 from hel_tui.core.tools.grep import Grep
 from hel_tui.core.tools.paths import Workspace
 from hel_tui.core.tools.read import ReadFile
+from hel_tui.core.tools.todo import Todos, TodoWrite
 from hel_tui.core.vocabulary import Tool
 
-BUILTIN_NAMES = ("read_file", "write_file", "search_replace", "glob", "grep", "bash")
+BUILTIN_NAMES = ("read_file", "write_file", "search_replace", "glob", "grep", "bash", "todo_write")
 
 
 def builtin_tools(
@@ -26,11 +27,13 @@ def builtin_tools(
     environ: Mapping[str, str],
     network: bool = True,
     checkpoints: Checkpoints | None = None,
+    todos: Todos | None = None,
 ) -> dict[str, Tool]:
     """Return the tools called `names` (all for None, each once), in the order of BUILTIN_NAMES.
 
     `environ` is the person's environment, `network` whether sandboxed commands may use it;
-    `checkpoints` keep what files were. Raises ValueError, naming the known ones, for a name that is none.
+    `checkpoints` keep what files were, `todos` what is to do. Raises ValueError, naming the known ones, for a
+    name that is none.
     """
     makers: dict[str, Callable[[], Tool]] = {
         "read_file": lambda: ReadFile(workspace),
@@ -39,6 +42,7 @@ def builtin_tools(
         "glob": lambda: Glob(workspace),
         "grep": lambda: Grep(workspace, environ),
         "bash": lambda: Bash(workspace, environ, network=network, checkpoints=checkpoints),
+        "todo_write": lambda: TodoWrite(workspace, todos or Todos(lambda _event: None)),
     }
     for name in names or ():
         if name not in makers:

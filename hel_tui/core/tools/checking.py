@@ -9,14 +9,15 @@ import difflib
 
 from hel_tui.core.vocabulary import Json
 
-_TYPES = {"string": str, "integer": int, "boolean": bool}
-_AN = {"string": "a string", "integer": "an integer", "boolean": "true or false"}
+_TYPES = {"string": str, "integer": int, "boolean": bool, "array": list}
+_AN = {"string": "a string", "integer": "an integer", "boolean": "true or false", "array": "an array"}
 
 
 def check(tool: str, schema: Json, arguments: Json) -> Json | str:
     """The arguments with defaults left out and null dropped where optional, or a sentence with the position.
 
-    Knows `properties` of type string, integer and boolean, `required`, `minimum` and `maximum`.
+    Knows `properties` of type string, integer, boolean and array (whose items the tool reads itself),
+    `required`, `minimum` and `maximum`.
     """
     properties: Json = schema["properties"]
     required = schema.get("required", ())

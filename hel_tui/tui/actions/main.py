@@ -18,6 +18,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("app.next", "tab,f6", "next_pane"),
     Action("app.previous", "shift+f6", "previous_pane"),
     Action("app.side", "ctrl+b", "side", palette=True),
+    Action("app.todos", "alt+t", "todos", palette=True),
     Action("app.wider", "alt+left", "resize(2)", palette=True),
     Action("app.narrower", "alt+right", "resize(-2)", palette=True),
     Action("app.theme", "ctrl+t", "next_theme", palette=True),

@@ -28,6 +28,7 @@ from hel_tui.tui.widgets.prompt import Prompt
 from hel_tui.tui.widgets.rows import RowList
 from hel_tui.tui.widgets.side import Side, side_mode
 from hel_tui.tui.widgets.splitter import Splitter
+from hel_tui.tui.widgets.todos import TodoBar, TodoTitle
 
 if TYPE_CHECKING:
     from hel_tui.tui.app import HelApp
@@ -73,7 +74,16 @@ class MainLayout(Screen[None]):
         self.finder = Finder()
         self.status, self.queue, self.waits = StatusBar(self.view), QueueBar(self.view), WaitingBar(self.view)
         self.attachments, self.config = AttachmentBar(self.view), ConfigBar(self.view)
-        bars = (self.config, self.status, self.queue, self.waits, self.finder, self.attachments)
+        self.todo_bar = TodoBar(self.view)
+        bars = (
+            self.config,
+            self.todo_bar,
+            self.status,
+            self.queue,
+            self.waits,
+            self.finder,
+            self.attachments,
+        )
         row = Horizontal(self.mark, self.prompt, id="prompt-row")
         self.foot = Foot((*bars, self.completion), row)
         self.footer = FooterBar()
@@ -103,6 +113,7 @@ class MainLayout(Screen[None]):
             self.side.styles.width = width
         self.query_one(Splitter).display = mode in ("wide", "icons")
         self.set_class(self.large_log, "-large-log")
+        self.show_todos()
         if mode in ("icons", "none") and self.focused in self.side.panes:
             self.set_focus(self.prompt)
 
@@ -132,6 +143,17 @@ class MainLayout(Screen[None]):
         """Give the right column so many cells."""
         self.hel.looks.side = min(max(width, MIN_SIDE), MAX_SIDE)
         self.lay_out()
+
+    def show_todos(self) -> None:
+        """Show what is to do in the column, or in a line where that is folded."""
+        self.side.show_todos()
+        self.todo_bar.update(self.side.mode in ("wide", "overlay"), self.side.todos_folded)
+        self.foot.settle()
+
+    @on(TodoTitle.Folded)
+    def action_todos(self) -> None:
+        self.side.todos_folded = not self.side.todos_folded
+        self.show_todos()
 
     def reveal_side(self) -> None:
         """Open the right column if it is folded."""

@@ -69,6 +69,8 @@ class MainScreen(MainLayout):
         self.offers.sync(changes)
         if changes.attachments:
             self.attachments.update()
+        if changes.todos:
+            self.show_todos()
         if self.rewinding[0] in changes.rewound:
             self.give_back(self.rewinding[1])
         if changes.queue:

@@ -1,4 +1,4 @@
-"""The right column: servers, the log of one of them, tools. Folds to glyphs and to nothing.
+"""The right column: what is to do, servers, the log of one of them, tools. Folds to glyphs and to nothing.
 
 Not here: what the keys in it do (the screen), whose log is shown (log_choice).
 """
@@ -22,6 +22,7 @@ from hel_tui.tui.widgets.bars import PaneTitle
 from hel_tui.tui.widgets.log import LogView
 from hel_tui.tui.widgets.log_choice import LogChoice
 from hel_tui.tui.widgets.servers import ServersPane
+from hel_tui.tui.widgets.todos import TodoPane, TodoTitle, current, fact
 from hel_tui.tui.widgets.tools import ToolsPane, cost
 
 Mode = Literal["wide", "icons", "none", "overlay"]
@@ -59,6 +60,9 @@ class Side(Vertical):
         self.servers = ServersPane()
         self.log_view = LogView()
         self.tools = ToolsPane()
+        self.todos, self.todo_title = TodoPane(bridge.state), TodoTitle(t("pane.todos"), id="todos-title")
+        self.todos.display = self.todo_title.display = False
+        self.todos_folded = False
         self.panes: tuple[Widget, ...] = (self.servers, self.log_view, self.tools)
         self.titles = {
             "servers": PaneTitle(t("pane.servers"), id="servers-title"),
@@ -70,6 +74,8 @@ class Side(Vertical):
         """Whether the tools changed, and when they may be read again."""
 
     def compose(self) -> ComposeResult:
+        yield self.todo_title
+        yield self.todos
         yield self.titles["servers"]
         yield self.servers
         yield self.titles["log"]
@@ -92,6 +98,8 @@ class Side(Vertical):
     def sync(self, changes: Changes) -> None:
         """Draw what changed."""
         state = self.bridge.state
+        if changes.todos:
+            self.show_todos()
         if changes.servers:
             self.servers.update(state.servers)
             on = [s for s in state.servers.values() if s.phase != "off"]
@@ -107,6 +115,14 @@ class Side(Vertical):
             title, tools = self.titles["tools"], state.tools
             title.warns = is_near(tools)
             title.say(fact=self._tools_fact(tools))
+
+    def show_todos(self) -> None:
+        """Show what is to do; all done, or folded, only how much that is."""
+        items = self.bridge.state.todos
+        has_room = bool(items) and self.mode in ("wide", "overlay")
+        self.todo_title.display = has_room
+        self.todo_title.say(fact=fact(items))
+        self.todos.update(has_room and not self.todos_folded and current(items) >= 0)
 
     def _tools_fact(self, tools: p.ToolsChanged) -> str:
         """How many tools are loaded and what they cost; near the provider's limit, how near."""

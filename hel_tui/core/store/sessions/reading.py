@@ -28,7 +28,7 @@ _MODEL = frozenset({"message", "amend", "shorten", "withdraw", "compact", "clear
 """Kinds that tell what the model has."""
 _WHOLE = _MODEL | {
     *("session", "title", "tool", "model"),
-    *("UsageChanged", "TurnStarted", "TurnEnded", "Compacted"),
+    *("UsageChanged", "TurnStarted", "TurnEnded", "Compacted", "TodosChanged"),
 }
 """Kinds that are read at once. All others are events of turns, or not known."""
 
@@ -62,6 +62,8 @@ class Kept:
     """Where the last record of each call begins."""
     tools: dict[str, UsedTool] = field(default_factory=dict)
     usage: p.UsageChanged | None = None
+    todos: tuple[tuple[str, str], ...] = ()
+    """(state, text) of what is to do, as the model wrote it last."""
     compactions: dict[int, tuple[int, int]] = field(default_factory=dict)
     """Where it was told of each, and where the summary in force then was written (-1: nowhere)."""
     summary: int = -1
@@ -154,6 +156,8 @@ def _note(kept: Kept, kind: str, record: Json, at: int) -> None:
             kept.compactions[event.number] = (at, kept.summary if replaced else -1)
         case "UsageChanged" if isinstance(event := records.event_of(record), p.UsageChanged):
             kept.usage = event
+        case "TodosChanged" if isinstance(event := records.event_of(record), p.TodosChanged):
+            kept.todos = event.items
         case _:
             pass
 

@@ -39,6 +39,7 @@ EVENTS: dict[str, type[Any]] = {
         p.TurnEnded,
         p.Compacted,
         p.UsageChanged,
+        p.TodosChanged,
         p.Notice,
     )
 }

@@ -11,6 +11,7 @@ from hel_tui.tui.strings.en import (
     screen,
     server,
     servers,
+    todos,
     wire,
 )
 
@@ -26,4 +27,5 @@ ENGLISH: dict[str, str] = {
     **authoring.STRINGS,
     **context.STRINGS,
     **rewinding.STRINGS,
+    **todos.STRINGS,
 }

@@ -29,6 +29,7 @@ SOME: tuple[p.Event, ...] = (
     p.TurnEnded(3, "length", "cut", 2.0),
     p.Compacted(1, 3, 100, 50, summarised=4),
     p.UsageChanged(1, 2, 3, 4, 5, 6, cost=0.25),
+    p.TodosChanged((("done", "read"), ("pending", "쓰기"))),
     p.Notice("warning", "careful", "fix"),
 )
 MESSAGES: tuple[Message, ...] = (
