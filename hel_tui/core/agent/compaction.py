@@ -141,7 +141,7 @@ class Compactor:
         return work.did_something
 
     async def by_hand(self, turn: int, asking: Asking, focus: str) -> str:
-        """Summarise now, whatever the size; a sentence when it could not be done, else empty."""
+        """Summarise now, whatever the size; a sentence when there is nothing to summarise, else empty."""
         steps, bounds = self._steps, self._limits(asking)
         work = Work(steps.size(asking), focus=focus, by_hand=True)
         spoken = max(work.before - steps.fixed(asking), 0)
@@ -153,7 +153,7 @@ class Compactor:
         finally:
             self._close(turn, asking, work)
         self._wait_until = 0
-        return work.problem
+        return ""
 
     def _learn(self, asking: Asking, fault: ModelFault) -> int:
         """Remember what a refusal says of the model's window; returns the size of the refused request."""

@@ -125,11 +125,11 @@ class Context:
         )
 
     async def compact(self, turn: int, model: ChatModel, focus: str) -> str:
-        """Let a summary stand for all but the newest messages; a sentence when there is none, else empty."""
+        """Let a summary stand for all but the newest messages; a sentence when there is nothing to do."""
         asking = self.prepared(model, self._offer.request(model))
-        problem = await self.compactor.by_hand(turn, asking, focus)
+        sentence = await self.compactor.by_hand(turn, asking, focus)
         self.measure(model)
-        return problem
+        return sentence
 
     # -------------------------------------------------------------- how full it is
 

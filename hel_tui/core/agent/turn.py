@@ -144,8 +144,7 @@ class Agent:
 
     async def compact(self, turn: int, focus: str, model: ChatModel) -> Ending:
         """Let a summary stand for all but the newest messages, because the person wants it."""
-        problem = await self.context.compact(turn, model, focus)
-        return Ending("failed", problem) if problem else Ending("done")
+        return Ending("done", await self.context.compact(turn, model, focus))
 
     async def turn(
         self,

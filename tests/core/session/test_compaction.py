@@ -203,8 +203,20 @@ def test_by_hand_there_may_be_nothing_to_summarise(play: Open, model: ScriptedMo
     with play(say("hello"), servers={}) as driver:
         driver.send(p.Compact())
         end = driver.turn_end(0)
-        assert (end.reason, "nothing to summarise" in end.message) == ("failed", True)
+        assert (end.reason, "nothing to summarise" in end.message) == ("done", True)
     assert not model.requests
+
+
+def test_by_hand_a_summary_that_is_none_is_told_on_its_card(play: Open, model: ScriptedModel) -> None:
+    answer = summarising(summary=say(" "))
+    with play(*[answer] * 9, servers={}) as driver:
+        talk(driver, 3)
+        driver.send(p.Compact())
+        assert driver.turn_end(3).message == ""
+        (told,) = driver.of(p.Compacted)
+        assert driver.ask("go on").reason == "done"
+    assert (told.summarised, told.dropped, told.shortened) == (0, 0, 0) and "empty" in told.problem
+    assert texts(model.requests[-1])[1] == texts(model.requests[2])[1], "nothing was changed"
 
 
 def test_esc_cancels_a_summary_and_leaves_the_conversation_as_it_was(
