@@ -44,6 +44,7 @@ _TOGETHER = {
     "prompts": ("list", "picker"),
     "picker": ("list",),
     "rewind": ("list", "picker"),
+    "models": ("list", "picker"),
     "checks": ("list",),
     "renewal": ("list",),
     "fields": ("list", "call"),

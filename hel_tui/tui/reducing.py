@@ -79,6 +79,10 @@ def _turn_ended(state: ViewState, changes: Changes, event: p.TurnEnded) -> None:
     if isinstance(message, UserItem) and event.reason in ("failed", "interrupted") and not state.step:
         message.unsent = True
         changes.items.add(message.key)
+    if isinstance(message, UserItem) and event.give_back and not state.restoring:
+        message.unsent = True
+        changes.items.add(message.key)
+        changes.given_back = message.text
     state.busy, state.retrying, state.step, state.compacting = False, None, 0, False
     changes.turn = True
     if event.message:
@@ -311,6 +315,10 @@ def _apply_session(state: ViewState, changes: Changes, event: p.Event) -> None:
             state.access, state.version = event.access, event.version
         case p.ModelChanged():
             state.model = event
+        case p.ModelLoading():
+            state.loading = event if event.size else None
+        case p.ModelsListed():
+            changes.models = True
         case p.AccessChanged():
             state.access = event.level
         case p.Cleared():

@@ -27,6 +27,7 @@ Takes = Literal[
     "target",
     "call",
     "model",
+    "effort",
     "server",
     "log server",
     "log level",
@@ -51,7 +52,8 @@ class Spec:
 
 SPECS: tuple[Spec, ...] = (
     Spec("help"),
-    Spec("model", "PROVIDER/NAME [URL]", "model"),
+    Spec("model", "[PROVIDER/NAME [URL]]", "model"),
+    Spec("effort", "[LEVEL]", "effort"),
     Spec("access", "[LEVEL]", "level"),
     Spec("mcp", "[SERVER]", "server"),
     Spec("tools"),

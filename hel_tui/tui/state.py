@@ -125,6 +125,8 @@ class ViewState:
     project: str = ""
     version: str = ""
     access: p.AccessLevel = "confirm"
+    loading: p.ModelLoading | None = None
+    """A model's file that is being loaded."""
     model: p.ModelChanged = field(default_factory=lambda: p.ModelChanged(label=""))
     usage: p.UsageChanged | None = None
     items: list[Item] = field(default_factory=list)
@@ -203,5 +205,9 @@ class Changes:
     """Servers (or "" for hel) the doctor found more about."""
     checks: bool = False
     """Saved checks, or how they went."""
+    models: bool = False
+    """The list of all models."""
+    given_back: str = ""
+    """A message that reached nobody."""
     rewound: list[int] = field(default_factory=list)
     """Turns before which the conversation goes on."""

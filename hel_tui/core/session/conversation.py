@@ -420,9 +420,12 @@ class Session(Reads):
             return Ending("failed", str(message))
         if message.shown:
             self._emit(p.PromptSent(turn, message.shown))
-        return await self._parts.agent.turn(
+        ending = await self._parts.agent.turn(
             turn, message.text, model, images=message.images, before=message.before
         )
+        if ending.unsent:
+            put_back()
+        return ending
 
     async def _to_send(
         self, fetch: Callable[[], Awaitable[Message | str]]

@@ -1,6 +1,6 @@
 """The one table of what can be done by key, a module for each part of the screen."""
 
-from hel_tui.tui.actions import authoring, calling, log, main, rewinding, server, wire
+from hel_tui.tui.actions import authoring, calling, log, main, models, rewinding, server, wire
 from hel_tui.tui.actions.action import Action
 
 ACTIONS: tuple[Action, ...] = (
@@ -11,6 +11,7 @@ ACTIONS: tuple[Action, ...] = (
     *calling.ACTIONS,
     *authoring.ACTIONS,
     *rewinding.ACTIONS,
+    *models.ACTIONS,
 )
 
 __all__ = ["ACTIONS", "Action"]

@@ -13,6 +13,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("app.apply", "f8", "apply_config", palette=True),
     Action("app.context", "alt+c", "context", palette=True),
     Action("app.rewind", "alt+u", "rewind", palette=True),
+    Action("app.models", "alt+m", "models", palette=True),
     Action("app.access", "shift+tab", "access", palette=True),
     Action("app.interrupt", "escape", "interrupt", palette=True),
     Action("app.next", "tab,f6", "next_pane"),

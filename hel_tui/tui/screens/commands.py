@@ -17,6 +17,7 @@ from hel_tui.tui.safe import clean, is_clean
 from hel_tui.tui.screens import sheets
 from hel_tui.tui.screens.call.opening import Calls
 from hel_tui.tui.screens.editing import Editing
+from hel_tui.tui.screens.picker import Picker
 from hel_tui.tui.screens.text import TextScreen
 from hel_tui.tui.screens.typed import Typed
 from hel_tui.tui.state import CallItem
@@ -51,6 +52,18 @@ class Commands:
         from hel_tui.tui.screens.authoring.renewal import RenewalScreen  # not needed for the first paint
 
         self.hel.push_screen(RenewalScreen(self.hel, number))
+
+    def open_models(self) -> None:
+        """The sheet of models."""
+        from hel_tui.tui.screens.models import ModelsScreen  # not needed for the first paint
+
+        self.hel.push_screen(ModelsScreen(self.hel))
+
+    def models_listed(self) -> None:
+        """More models are known: the sheet of them shows them, where it is open."""
+        for screen in self.hel.screen_stack:
+            if screen.id == "models" and isinstance(screen, Picker):
+                screen.draw()
 
     def show_keys(self) -> None:
         self.sheet(t("keys.title"), sheets.keys_lines())

@@ -77,6 +77,11 @@ class MainScreen(MainLayout):
             self.queue.update()
         if changes.config:
             self.config.update()
+        if changes.models:
+            self.commands.models_listed()
+        if changes.given_back and not self.prompt.text:
+            self.prompt.write(changes.given_back)
+            self.hel.say(t("message.given_back"))
         if changes.searched:
             self.commands.searched(changes.searched)
         if changes.turn or changes.questions or changes.items:
@@ -255,6 +260,9 @@ class MainScreen(MainLayout):
         from hel_tui.tui.screens.context import ContextScreen  # not needed for the first paint
 
         self.hel.push_screen(ContextScreen(self.hel))
+
+    def action_models(self) -> None:
+        self.commands.open_models()
 
     def action_tools(self) -> None:
         self.reveal_side()

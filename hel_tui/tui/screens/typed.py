@@ -64,11 +64,19 @@ class Typed:
 
     def _do_model(self, rest: str) -> None:
         if not rest:
-            model = self.screen.view.model
-            self.hel.say(clean(f"{model.label} {model.note}".strip(), newlines=False) or t("header.no_model"))
+            self.commands.open_models()
             return
         name, _, url = rest.partition(" ")
         self.hel.send(p.SetModel(name, url.replace("--base-url", "").strip() or None))
+
+    def _do_effort(self, rest: str) -> None:
+        if rest:
+            self.hel.send(p.SetEffort("" if rest.lower() in ("off", "default") else rest))
+            return
+        model = self.screen.view.model
+        known = ", ".join(model.efforts)
+        effort = model.effort or t("models.effort_own")
+        self.hel.say(t("effort.now", effort=effort, all=known) if known else t("effort.no_choice"))
 
     def _do_access(self, rest: str) -> None:
         for level in p.ACCESS_LEVELS:
@@ -280,6 +288,10 @@ class Typed:
         match takes:
             case "level":
                 return [(level, t(f"access.{level}_is")) for level in p.ACCESS_LEVELS]
+            case "model":
+                return [(one.label, one.base_url) for one in self.hel.core.models().models]
+            case "effort":
+                return [(word, "") for word in (*self.screen.view.model.efforts, "off")]
             case "theme":
                 return [(name, "") for name in self.hel.theme_names]
             case "roots":

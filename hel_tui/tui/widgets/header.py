@@ -5,7 +5,7 @@ A pure function makes the line; the access level is the last thing to go. Not he
 
 from __future__ import annotations
 
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from rich.cells import cell_len
 from textual import events
@@ -50,11 +50,19 @@ def meter(used: int, window: int, cells: int) -> str:
 
 
 def _model(state: ViewState) -> Part:
+    if state.loading is not None:
+        percent = round(100 * state.loading.done / state.loading.size)
+        return (t("models.loading", percent=percent), "accent")
     if state.model.is_demo:
         return (f" {t('header.demo')} ", "alert")
     if not state.model.label:
         return (t("header.no_model"), "warn")
-    return (cut(clean(state.model.label, newlines=False), 36), "")
+    label = clean(state.model.label, newlines=False)
+    if label.startswith("local/"):  # a file: its name tells more than where it lies
+        label = f"local/{PurePath(label).name}"
+    if state.model.stands_in:
+        return (cut(t("models.stands_in", label=label), 44), "warn")
+    return (cut(label, 36) + (f" {clean(state.model.effort)}" if state.model.effort else ""), "")
 
 
 def _access(state: ViewState) -> Part:

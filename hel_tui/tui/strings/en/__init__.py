@@ -6,6 +6,7 @@ from hel_tui.tui.strings.en import (
     context,
     conversation,
     keys,
+    models,
     questions,
     rewinding,
     screen,
@@ -18,6 +19,7 @@ from hel_tui.tui.strings.en import (
 ENGLISH: dict[str, str] = {
     **conversation.STRINGS,
     **keys.STRINGS,
+    **models.STRINGS,
     **questions.STRINGS,
     **screen.STRINGS,
     **servers.STRINGS,
