@@ -24,6 +24,7 @@ NAMES = (
     "start",
     "stream",
     "adapters",
+    "context",
     "calls",
     "hosting",
     "keys",
