@@ -413,6 +413,16 @@ def test_what_cannot_be_opened_leaves_the_session_that_is_open(
     ]
 
 
+def test_nothing_is_sent_where_nobody_is_there_and_the_session_cannot_be_opened(
+    choices: Options, model: ScriptedModel
+) -> None:
+    with Driver(replace(choices, resume="19990101", answerable=False)) as driver:
+        ended = driver.ask("go on")
+    assert ended.reason == "failed"
+    assert "There is no session 19990101" in ended.message
+    assert model.requests == []
+
+
 def test_where_nothing_can_be_saved_the_chat_goes_on_and_says_so(
     project: Path, tmp_path: Path, model: ScriptedModel
 ) -> None:

@@ -48,14 +48,15 @@ def session_folders(places: Places) -> Iterator[Path]:
 
 def session_states(places: Places) -> Iterator[tuple[str, os.stat_result]]:
     """(id, state of its file of lines) of all sessions, in no order."""
+    root = str(places.sessions)
     try:
-        with os.scandir(places.sessions) as entries:
+        with os.scandir(root) as entries:
             names = [entry.name for entry in entries if not entry.name.startswith(".")]
     except OSError:
         return
     for name in names:
         try:
-            state = os.stat(f"{places.sessions}/{name}/{FILE}")  # noqa: PTH116 - there may be thousands
+            state = os.stat(f"{root}/{name}/{FILE}")  # noqa: PTH116 - there may be thousands
         except OSError:
             continue
         if stat.S_ISREG(state.st_mode):

@@ -133,15 +133,16 @@ class Index:
     def _search(self, words: list[str], project: Path | None, most: int) -> list[SessionHit]:
         where, given = _of_project(project)
         likes = " AND ".join(["text.body LIKE ? ESCAPE '\\'"] * len(words))
-        rows = self._open().execute(
-            f"SELECT session.id, session.title, session.first, turn.turn, text.body, session.updated"
+        found = self._open().execute(
+            f"SELECT turn.row, session.id, session.title, session.first, turn.turn, session.updated"
             f" FROM text JOIN turn ON turn.row = text.rowid JOIN session ON session.id = turn.session"
             f" WHERE {likes} AND {where} ORDER BY session.updated DESC, turn.turn DESC LIMIT ?",
             (*map(_pattern, words), *given, most),
         )
         hits = []
-        for session_id, title, first, turn, body, updated in rows:
-            part, marks = excerpt(body, words)
+        for row, session_id, title, first, turn, updated in found.fetchall():
+            body = self._open().execute("SELECT body FROM text WHERE rowid = ?", (row,)).fetchone()
+            part, marks = excerpt(body[0] if body is not None else "", words)
             hits.append(SessionHit(session_id, title or first, turn, part, marks, updated))
         return hits
 
