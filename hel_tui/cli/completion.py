@@ -69,7 +69,7 @@ def main(argv: Sequence[str]) -> int:
 
 def commands() -> Iterator[Command]:
     """Every command there is, as its parser has it."""
-    from hel_tui.cli import COMMANDS, app, demo, run, sessions
+    from hel_tui.cli import COMMANDS, app, demo, models, run, sessions
     from hel_tui.cli.help import TOPICS
     from hel_tui.cli.mcp.arguments import COMMANDS as MCP
     from hel_tui.cli.mcp.arguments import parser_of
@@ -81,6 +81,7 @@ def commands() -> Iterator[Command]:
     yield Command(("demo",), COMMANDS["demo"], _options(demo._parser()), files=True)
     yield Command(("help",), COMMANDS["help"], (), tuple(TOPICS))
     yield Command(("completion",), COMMANDS["completion"], (), SHELLS)
+    yield Command(("models",), COMMANDS["models"], _options(models.parser()))
     yield Command(("sessions",), COMMANDS["sessions"], (), tuple(kept))
     for name, parser in sessions.parsers().items():
         yield Command(("sessions", name), kept[name], _options(parser))

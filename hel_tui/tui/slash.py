@@ -52,7 +52,7 @@ class Spec:
 
 SPECS: tuple[Spec, ...] = (
     Spec("help"),
-    Spec("model", "[PROVIDER/NAME [URL]]", "model"),
+    Spec("model", "[PROVIDER/NAME]", "model"),
     Spec("effort", "[LEVEL]", "effort"),
     Spec("access", "[LEVEL]", "level"),
     Spec("mcp", "[SERVER]", "server"),

@@ -54,7 +54,7 @@ def shell(name: str, script: str, place: tuple[Path, dict[str, str]], *words: st
 
 
 CASES = (
-    (["hel", "m"], {"mcp"}),
+    (["hel", "m"], {"mcp", "models"}),
     (["hel", "mcp", ""], set(COMMANDS)),
     (["hel", "sessions", "s"], {"show", "search"}),
     (["hel", "sessions", "fork", "x", "--t"], {"--turn"}),
