@@ -26,6 +26,9 @@ SCALES = (0.25, 6.0)
 """How far the provider's count may be from the estimate, as factors, before it is taken for a slip of theirs.
 Text in Korean or Chinese has up to four times as many tokens as characters / 4."""
 
+BELIEVED = 500
+"""Estimated tokens of a request below which any count is believed: templates add to small ones."""
+
 
 def image_tokens(image: Image) -> int:
     """Estimated tokens of an image: 85 and 170 for each tile of 512 pixels, once it was made to fit 2048 by
@@ -146,11 +149,15 @@ class Meter:
         """The provider's count for a request of so many messages of `history`, the system message aside."""
         if prompt_tokens <= 0:
             return
-        self.reported, self.counted, self.defined = prompt_tokens, messages, self.definitions(tools)
         self._costs.follow(history)
-        raw = estimate_tokens(system) + self.defined + _sum(self._costs.until(messages), sees, thinks)
+        defined = self.definitions(tools)
+        raw = estimate_tokens(system) + defined + _sum(self._costs.until(messages), sees, thinks)
+        low, high = SCALES
+        if raw >= BELIEVED and not low <= prompt_tokens / raw <= high:
+            self.reported = 0
+            return
+        self.reported, self.counted, self.defined = prompt_tokens, messages, defined
         if raw:
-            low, high = SCALES
             self.scale = min(max(prompt_tokens / raw, low), high)
 
     def reset(self) -> None:
