@@ -43,6 +43,7 @@ from hel_tui.core.protocol import (
     Shutdown,
     Spending,
     Stopped,
+    TaskWindow,
     ToolDetail,
     ToolRow,
 )
@@ -79,6 +80,8 @@ class Body(Protocol):
     def searches(self) -> tuple[SearchTrace, ...]: ...
 
     def call(self, call_id: str) -> CallDetail | None: ...
+
+    def task(self, call_id: str, after: int) -> TaskWindow | None: ...
 
     def earlier(self, before_turn: int, count: int) -> tuple[Event, ...]: ...
 
@@ -241,6 +244,12 @@ class Runtime:
     def call(self, call_id: str) -> CallDetail | None:
         """Everything about one call."""
         return self._body.call(call_id) if self._body is not None else None
+
+    def task(self, call_id: str, after: int) -> TaskWindow | None:
+        """What the task that a call is does in its own conversation, from the event `after` on; None when
+        that is not kept.
+        """
+        return self._body.task(call_id, after) if self._body is not None else None
 
     def kept(self) -> str:
         """Id of the session that is or was open, if anything of it is kept: it can be gone on with."""

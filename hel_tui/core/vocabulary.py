@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 Json = dict[str, Any]
 
@@ -123,6 +123,14 @@ class Outcome:
     """What is odd about the result, for the person: phrases."""
     raw: str = ""
     """The result as its server sent it, compact JSON; empty when there is none or it is too large to keep."""
+
+
+@runtime_checkable
+class Mixed(Protocol):
+    """A tool of which some calls change nothing and others do."""
+
+    def only_reads(self, arguments: Json) -> bool:
+        """Whether this call changes nothing, so that it may run beside others."""
 
 
 ProgressFn = Callable[[float, float | None, str], None]

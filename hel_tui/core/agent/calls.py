@@ -19,7 +19,7 @@ from hel_tui.core.agent.offer import Offered
 from hel_tui.core.agent.registry import Registry
 from hel_tui.core.agent.repeats import REMARK_AT, Repeats
 from hel_tui.core.protocol import Event, Notice
-from hel_tui.core.vocabulary import Invocation, Json, Outcome, Tool, ToolCall, ToolMessage
+from hel_tui.core.vocabulary import Invocation, Json, Mixed, Outcome, Tool, ToolCall, ToolMessage
 
 CANCELLED = "The call was cancelled by the person. It may have taken effect in part."
 CANCELLED_BEFORE = "The call was cancelled by the person before it ran; it was not executed."
@@ -158,6 +158,8 @@ class Caller:
         if checked is None or card.call.name not in offered.names:
             return False
         if checked.tool.access != "read" and not checked.tool.parallel:
+            return False
+        if isinstance(checked.tool, Mixed) and not checked.tool.only_reads(checked.arguments):
             return False
         return self._approver.runs_unasked(checked)
 

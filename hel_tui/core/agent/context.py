@@ -45,6 +45,7 @@ class Context:
         keeper: Keeper | None = None,
         shorten: Shorten = cut_only,
         reminders: Callable[[], Sequence[str]] = tuple,
+        accounts: Accounts | None = None,
     ) -> None:
         """`shorten` cuts results that are too long; `reminders` are texts that outlive every summary."""
         self._registry = registry
@@ -66,7 +67,7 @@ class Context:
         self.effort: Callable[[], str] = str
         """How hard the model is to think."""
         self.history = History(keeper)
-        self.accounts = Accounts()
+        self.accounts = accounts or Accounts()
         steps = Steps(
             history=self.history,
             meter=self._meter,

@@ -96,8 +96,10 @@ class Ledger:
         record: Record,
         mask: Callable[[str], str] = str,
         keeper: CardKeeper | None = None,
+        prefix: str = "",
     ) -> None:
-        """`mask` takes secrets out of what is told while a call runs."""
+        """`mask` takes secrets out of what is told while a call runs; ids of calls begin with `prefix`."""
+        self._prefix = prefix
         self._emit = emit
         self._keeper: CardKeeper = keeper or Unkept()
         self._earlier: Earlier | None = None
@@ -150,7 +152,7 @@ class Ledger:
         """A card for a call that appeared, announced to the screen. `restored` gives the arguments as the
         tool wants them, and says what it converted: these are shown, approved and sent.
         """
-        call_id = self._fresh(call.id)
+        call_id = self._fresh(self._prefix + call.id)
         arguments = parse_arguments(call.arguments)
         checked = None
         summary, pretty = call.arguments, call.arguments

@@ -105,6 +105,19 @@ class Registry:
         """Offer these built-ins from now on."""
         self._builtins = dict(builtins)
 
+    def narrowed(self, keeps: Callable[[Tool], bool], *, servers: bool) -> Registry:
+        """The same for a conversation beside this one: with those built-ins that `keeps` lets through, and
+        the tools of servers or none.
+        """
+        return Registry(
+            {name: tool for name, tool in self._builtins.items() if keeps(tool)},
+            self._servers if servers else None,
+            self._loader,
+            self._starting if servers else tuple,
+            searcher=self._searcher,
+            is_large=self._is_large,
+        )
+
     def turn_over(self) -> None:
         """A new conversation begins: nothing has a place yet."""
         self._order = ()

@@ -21,7 +21,7 @@ from hel_tui.core.agent.ledger import recorded
 from hel_tui.core.agent.offer import MOST_ROUNDS, Offer, Offered
 from hel_tui.core.agent.registry import Registry
 from hel_tui.core.agent.shortening import Shorten, cut_only
-from hel_tui.core.agent.spending import Totals
+from hel_tui.core.agent.spending import Accounts, Totals
 from hel_tui.core.agent.summarising import Asking
 from hel_tui.core.models.types import ChatModel, Finish, FinishReason, ModelFault, Request
 from hel_tui.core.protocol import (
@@ -90,6 +90,7 @@ class Agent:
         keeper: Keeper | None = None,
         shorten: Shorten = cut_only,
         reminders: Callable[[], Sequence[str]] = tuple,
+        accounts: Accounts | None = None,
     ) -> None:
         """`shorten` cuts results that are too long; `reminders` are texts that outlive every summary."""
         self._offer = offer
@@ -113,6 +114,7 @@ class Agent:
             keeper=keeper,
             shorten=shorten,
             reminders=reminders,
+            accounts=accounts,
         )
 
     @property

@@ -199,6 +199,7 @@ from hel_tui.core.protocol.sessions import (
     SessionsListed,
     SessionTitled,
 )
+from hel_tui.core.protocol.tasks import TaskWindow
 from hel_tui.core.protocol.todos import TodosChanged, TodoState
 from hel_tui.core.protocol.turns import (
     CallChanged,
@@ -399,6 +400,7 @@ __all__ = [
     "Switch",
     "SwitchServer",
     "SwitchTool",
+    "TaskWindow",
     "TextDelta",
     "TextDone",
     "TodoState",

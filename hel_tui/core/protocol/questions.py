@@ -77,6 +77,8 @@ class ApprovalQuestion:
     """The rule that `session` would add."""
     project_rule: str = ""
     """The rule that `project` would write."""
+    task: str = ""
+    """What the task is to do that asks; empty when the conversation itself does."""
 
 
 @dataclass(frozen=True, slots=True)

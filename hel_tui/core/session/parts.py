@@ -13,10 +13,13 @@ from typing import Any
 from hel_tui.core.agent.approval import Approver
 from hel_tui.core.agent.calls import Caller
 from hel_tui.core.agent.context import Prompt
+from hel_tui.core.agent.crew import Crew, Means
 from hel_tui.core.agent.gates import NoHooks
 from hel_tui.core.agent.ledger import Ledger
 from hel_tui.core.agent.offer import Offer
 from hel_tui.core.agent.registry import Registry
+from hel_tui.core.agent.task import Task
+from hel_tui.core.agent.task_log import TaskLogs
 from hel_tui.core.agent.turn import Agent
 from hel_tui.core.context.prompt import inventory_news, is_large
 from hel_tui.core.mcp.choices import Choices
@@ -90,6 +93,8 @@ class Parts:
     searches: Searches
     checkpoints: Checkpoints
     """What files were before tools changed them."""
+    crew: Crew
+    """Runs tasks."""
     todos: Todos
     """What is still to do, as the model keeps it."""
     shell: Tool
@@ -164,7 +169,9 @@ def assemble(
         tell=lambda sentence: emit(Notice("warning", sentence)),
     )
     todos = Todos(emit)
-    builtins, remark = _builtins(options, loaded, workspace, checkpoints, todos)
+    crew = Crew(TaskLogs(redactor))
+    task = Task(workspace, crew)
+    builtins, remark = _builtins(options, loaded, workspace, checkpoints, todos, task)
     with_servers = options.mcp
     registry = Registry(
         builtins,
@@ -181,17 +188,21 @@ def assemble(
     schemas = Schemas(host.catalogue, offer, model)
     tools.shown = schemas.shown
     host.request_size = lambda: (len(registry.definitions()), schemas.tool_limit)
-    approver = Approver(
-        policy=policy,
-        desk=desk,
-        ledger=ledger,
-        emit=emit,
-        record=record,
-        writes=writes,
-        answerable=options.answerable,
-        pinned=tools.pinned,
-        current=host.catalogue.find,
-    )
+
+    def decides(ledger: Ledger, desk: Desk, emit: Emit) -> Approver:
+        return Approver(
+            policy=policy,
+            desk=desk,
+            ledger=ledger,
+            emit=emit,
+            record=record,
+            writes=writes,
+            answerable=options.answerable,
+            pinned=tools.pinned,
+            current=host.catalogue.find,
+        )
+
+    approver = decides(ledger, desk, emit)
     caller = Caller(
         registry=registry,
         approver=approver,
@@ -201,7 +212,19 @@ def assemble(
         record=record,
         hide=redactor.known,
     )
-    agent = Agent(
+
+    def answers(**differing: Any) -> Agent:
+        made = Agent(
+            news=lambda old, new: inventory_news(old, new, settings.current.settings.inventory_budget),
+            shorten=files.shorten,
+            **differing,
+        )
+        made.context.compactor.said = settings.current.settings.context_window
+        made.context.effort = lambda: model.effort
+        made.fall_back = model.fall_back
+        return made
+
+    agent = answers(
         registry=registry,
         offer=offer,
         caller=caller,
@@ -209,16 +232,31 @@ def assemble(
         emit=emit,
         record=record,
         prompt=prompt,
-        news=lambda before, after: inventory_news(before, after, settings.current.settings.inventory_budget),
-        shorten=files.shorten,
         reminders=todos.reminders,
         max_steps=options.max_steps or loaded.settings.max_steps,
         keeper=saving,
     )
 
-    agent.context.compactor.said = loaded.settings.context_window
-    agent.context.effort = lambda: model.effort
-    agent.fall_back = model.fall_back
+    def stop_turn() -> None:
+        approver.stopped = True
+
+    crew.join(
+        Means(
+            registry=registry,
+            desk=desk,
+            record=record,
+            prompt=prompt,
+            accounts=lambda: agent.context.accounts,
+            model=lambda: model.current,
+            turn=lambda: checkpoints.turn,
+            ledger=lambda told, prefix: Ledger(told, record, redactor, prefix=prefix),
+            approver=decides,
+            agent=answers,
+            hide=redactor.known,
+            spent=lambda: agent.measure(model.current),
+            stop=stop_turn,
+        )
+    )
 
     checking = Checking(
         project=options.project,
@@ -244,6 +282,7 @@ def assemble(
         workspace.turn_over(files.folder)
         checkpoints.turn_over(folder)
         todos.go_on(())
+        crew.clear()
         policy.turn_over(str(files.folder.resolve()))
         approver.turn_over()
         ledger.clear()
@@ -255,7 +294,7 @@ def assemble(
 
     def settings_changed(now: LoadedSettings) -> None:
         """The project's own settings hold from here on, but for what the command line says."""
-        builtins, _ = _builtins(options, now, workspace, checkpoints, todos)
+        builtins, _ = _builtins(options, now, workspace, checkpoints, todos, task)
         registry.offer(builtins)
         policy.use(now.rules)
         if options.access is None:
@@ -299,6 +338,7 @@ def assemble(
         doctor=Doctor(options, places, host, servers, redactor, emit, spawn),
         searches=searches,
         checkpoints=checkpoints,
+        crew=crew,
         todos=todos,
         shell=Bash(workspace, options.environ, confined=False),
         ledger=ledger,
@@ -322,6 +362,7 @@ def _builtins(
     workspace: Workspace,
     checkpoints: Checkpoints,
     todos: Todos,
+    task: Task,
 ) -> tuple[dict[str, Tool], tuple[str, ...]]:
     """The built-in tools on offer, and a remark on names in a settings file that are none."""
     names, remark = options.tools, ""
@@ -338,6 +379,7 @@ def _builtins(
         network=network,
         checkpoints=checkpoints,
         todos=todos,
+        task=task,
     )
     return tools, (remark,) if remark else ()
 

@@ -34,7 +34,11 @@ class Reads:
 
     def call(self, call_id: str) -> p.CallDetail | None:
         """Everything about one call."""
-        return self._parts.ledger.detail(call_id)
+        return self._parts.ledger.detail(call_id) or self._parts.crew.detail(call_id)
+
+    def task(self, call_id: str, after: int) -> p.TaskWindow | None:
+        """What the task that this call is does in its own conversation."""
+        return self._parts.crew.logs.window(call_id, after)
 
     def earlier(self, before_turn: int, count: int) -> tuple[p.Event, ...]:
         """The events of up to `count` turns before one, as they were."""

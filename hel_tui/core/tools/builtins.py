@@ -17,7 +17,7 @@ from hel_tui.core.tools.read import ReadFile
 from hel_tui.core.tools.todo import Todos, TodoWrite
 from hel_tui.core.vocabulary import Tool
 
-BUILTIN_NAMES = ("read_file", "write_file", "search_replace", "glob", "grep", "bash", "todo_write")
+BUILTIN_NAMES = ("read_file", "write_file", "search_replace", "glob", "grep", "bash", "todo_write", "task")
 
 
 def builtin_tools(
@@ -28,12 +28,13 @@ def builtin_tools(
     network: bool = True,
     checkpoints: Checkpoints | None = None,
     todos: Todos | None = None,
+    task: Tool | None = None,
 ) -> dict[str, Tool]:
     """Return the tools called `names` (all for None, each once), in the order of BUILTIN_NAMES.
 
     `environ` is the person's environment, `network` whether sandboxed commands may use it;
-    `checkpoints` keep what files were, `todos` what is to do. Raises ValueError, naming the known ones, for a
-    name that is none.
+    `checkpoints` keep what files were, `todos` what is to do; without a `task` there is no such tool. Raises
+    ValueError, naming the known ones, for a name that is none.
     """
     makers: dict[str, Callable[[], Tool]] = {
         "read_file": lambda: ReadFile(workspace),
@@ -44,7 +45,9 @@ def builtin_tools(
         "bash": lambda: Bash(workspace, environ, network=network, checkpoints=checkpoints),
         "todo_write": lambda: TodoWrite(workspace, todos or Todos(lambda _event: None)),
     }
+    if task is not None:
+        makers["task"] = lambda: task
     for name in names or ():
-        if name not in makers:
+        if name not in BUILTIN_NAMES:
             raise ValueError(f"there is no built-in tool {name}; there are {', '.join(BUILTIN_NAMES)}")
     return {name: make() for name, make in makers.items() if names is None or name in names}

@@ -1,4 +1,4 @@
-"""What is still to do, as the model keeps it: a list in the right column, a line above the prompt without one.
+"""What is still to do, as the model keeps it: a list in the right column, or a line above the prompt.
 
 Pure lines over the view state. Not here: who writes the list (core).
 """
