@@ -38,9 +38,13 @@ class LineFile:
 
     def empty(self) -> None:
         """Take out all that is in it. Raises OSError."""
-        if self._handle is not None:
-            os.ftruncate(self._handle, 0)
-            self.size, self._torn = 0, False
+        if self._handle is None:
+            if not self.path.exists():
+                return
+            self._open()
+        assert self._handle is not None
+        os.ftruncate(self._handle, 0)
+        self.size, self._torn = 0, False
 
     def close(self) -> None:
         """Let go of the file; the next write opens it again."""

@@ -28,6 +28,10 @@ FILE = "session.jsonl"
 LIVE = "live.jsonl"
 MOST_WAITING = 64 << 20
 """Bytes of lines that wait in memory while nothing can be written; beyond, the oldest are lost."""
+RECENT = 200
+"""Characters of a text that are looked at with its next piece: a secret may lie across both."""
+_SIGNS = ("=", ":", "earer", "EARER", "KEY-")
+"""What stands before a credential that gives itself away by more than itself (see redact)."""
 AGAIN_AFTER = 1.0
 """Seconds after a failure before a write is tried again."""
 
@@ -39,6 +43,10 @@ class _Open:
     head: Json
     number: int
     pieces: list[str] = field(default_factory=list)
+    recent: str = ""
+    """How it ends."""
+    masked: str = ""
+    """The same without secrets, as it is in the file."""
 
 
 class Journal:
@@ -115,8 +123,7 @@ class Journal:
             if self._since:
                 return
             try:
-                self._live.append(begins + _json([one.number, self._redactor(text)]))
-                self.lines += 1
+                self._put_piece(one, begins, text)
             except OSError as error:
                 self._since = self._now()
                 self._fail(error)
@@ -148,9 +155,7 @@ class Journal:
                     self._put(self._waiting[0])
                     self._weight -= len(self._waiting.popleft())
                 self._put(self._line({"k": "gap", "from": round(since, 3), "lost": lost}))
-                for one in self._texts.values():
-                    begins = _json({"n": one.number, **one.head})
-                    self._live.append(begins + _json([one.number, self._redactor("".join(one.pieces))]))
+                self._put_texts()
             except OSError as error:
                 self._fail(error, told=True)
                 return False
@@ -178,6 +183,30 @@ class Journal:
         self._lock.take()
         self._file.append(line)
         self.lines += 1
+
+    def _put_piece(self, one: _Open, begins: bytes, text: str) -> None:
+        """Write a piece. One that makes a secret of what stands before it has all of that written anew."""
+        one.recent += text
+        if any(sign in one.recent for sign in _SIGNS):
+            now = self._redactor(one.recent)
+        else:
+            now = one.masked + self._redactor(text)
+        if now.startswith(one.masked):
+            self._live.append(begins + _json([one.number, now[len(one.masked) :]]))
+        else:
+            self._put_texts()
+        self.lines += 1
+        one.masked = now
+        if len(one.recent) > 2 * RECENT:
+            one.recent = one.recent[-RECENT:]
+            one.masked = self._redactor(one.recent)
+
+    def _put_texts(self) -> None:
+        """Write all texts that still arrive, as far as they came, in the place of their pieces."""
+        self._live.empty()
+        for one in self._texts.values():
+            text = self._redactor("".join(one.pieces))
+            self._live.append(_json({"n": one.number, **one.head}) + _json([one.number, text]))
 
     def _wait(self, line: bytes) -> None:
         self._waiting.append(line)

@@ -115,6 +115,16 @@ def test_no_secret_is_in_a_line_and_arguments_stay_json(tmp_path: Path) -> None:
     assert line["extra"] == {"signature": "sk-abcdefghijklmnopqrstu", "note": MARK}
 
 
+def test_a_credential_that_only_its_name_gives_away_is_taken_out_of_pieces_too(tmp_path: Path) -> None:
+    journal = opened(tmp_path)
+    for piece in ("so ", "pass", "word", "=", "hu", "nt", "er", "2-long", " is it. ", "x" * 900, " end"):
+        journal.piece("answer-1", {"turn": 1}, piece)
+    assert b"er2" not in (tmp_path / LIVE).read_bytes()
+    assert b"hu" not in (tmp_path / LIVE).read_bytes()
+    (text,) = cut_off(tmp_path)
+    assert text["text"] == f"so password={MARK} is it. {'x' * 900} end"
+
+
 def test_on_a_full_disk_the_file_stays_intact_and_the_gap_is_written_later(tmp_path: Path) -> None:
     folder = tmp_path / "s1"
     run = subprocess.run(
