@@ -5,6 +5,8 @@ All are quick and safe from any thread. Not here: the parts (their modules), wha
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hel_tui.core import protocol as p
 from hel_tui.core.session.parts import Parts
 from hel_tui.core.session.resuming import Resuming
@@ -114,7 +116,11 @@ class Reads:
 
     def compaction(self, number: int) -> p.CompactionDetail | None:
         """Everything about one shortening of the conversation; None when it is not kept."""
-        return self._parts.agent.context.compactor.detail(number)
+        detail = self._parts.agent.context.compactor.detail(number)
+        if detail is None:
+            return None
+        hide = self._parts.redactor
+        return replace(detail, summary=hide(detail.summary), focus=hide(detail.focus))
 
     def spending(self) -> p.Spending:
         """What the session took of its models."""

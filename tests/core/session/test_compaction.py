@@ -14,7 +14,7 @@ from hel_tui.core import protocol as p
 from hel_tui.core.context.summary import HEADINGS, LEFT_OUT, PREAMBLE
 from hel_tui.core.store.places import find_places
 from tests.fixtures.models.endpoint import Reply, ScriptedModel, call, fail, mode, say
-from tests.rig import Driver, environment, results
+from tests.rig import KEY, Driver, environment, results
 
 Open = Callable[..., Driver]
 Json = dict[str, Any]
@@ -197,6 +197,21 @@ def test_by_hand_with_a_focus(play: Open, model: ScriptedModel) -> None:
     assert done.after < done.before and detail is not None
     assert (detail.focus, detail.by_hand) == ("the names of the birds", True)
     assert SUMMARY in texts(model.requests[-1])[1]
+
+
+def test_a_secret_in_a_summary_reaches_neither_its_card_nor_a_file(
+    play: Open, model: ScriptedModel, tmp_path: Path
+) -> None:
+    answer = summarising(summary=say(f"The key is {KEY}."))
+    with play(*[answer] * 9, servers={}) as driver:
+        talk(driver, 3)
+        driver.send(p.Compact(f"the key {KEY}"))
+        assert driver.turn_end(3).reason == "done"
+        detail = driver.core.compaction(1)
+    assert detail is not None and "The key is" in detail.summary
+    assert KEY not in detail.summary + detail.focus
+    files = [path for path in (tmp_path / "hel").rglob("*") if path.is_file()]
+    assert files and not any(KEY.encode() in path.read_bytes() for path in files)
 
 
 def test_by_hand_there_may_be_nothing_to_summarise(play: Open, model: ScriptedModel) -> None:
