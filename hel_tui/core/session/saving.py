@@ -42,6 +42,8 @@ class Saving:
         self.folder = folder
         self._journal = Journal(folder, self._redactor, lock, self._trouble)
         self._has_head = False
+        self._was_kept = False
+        """It was kept before this run."""
         self._written_model = ""
         self._veils: dict[str, tuple[Veil, type[p.TextDelta | p.ReasoningDelta]]] = {}
         self._tools: dict[str, str] = {}
@@ -61,7 +63,7 @@ class Saving:
     @property
     def is_kept(self) -> bool:
         """Something of this session is in its file."""
-        return self._has_head and self._journal.size > 0
+        return self._was_kept or (self._has_head and self._journal.size > 0)
 
     def turn_over(self, folder: Path) -> None:
         """A new, empty session begins in `folder`."""
@@ -72,7 +74,7 @@ class Saving:
         """A kept session is written on; `lock` is held."""
         self._journal.close()
         self._begin(kept.folder, lock)
-        self._has_head = True
+        self._has_head = self._was_kept = True
         self._written_model = kept.model
         self._tools = {tool.name: tool.fingerprint for tool in kept.tools.values()}
         self._titled, self._has_title = bool(kept.title), bool(kept.name)

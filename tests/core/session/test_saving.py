@@ -100,6 +100,7 @@ def test_a_session_comes_back_on_the_screen_and_to_the_model_as_it_was(
     with Driver(replace(choices, resume="last")) as second:
         opened = restored(second)
         assert (opened.session_id, opened.title, opened.turns) == (id_, "what is in it?", 1)
+        assert second.core.kept() == id_
         began = next(n for n, event in enumerate(second.events) if isinstance(event, p.Cleared))
         told = of_the_conversation(second.events[began : second.events.index(opened)])
         assert told == of_the_conversation(first.events)

@@ -11,7 +11,6 @@ import os
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
@@ -20,16 +19,12 @@ from hel_tui.core.store.atomic import PRIVATE_FILE, why
 from hel_tui.core.store.places import Places, make_private
 from hel_tui.core.store.sessions.excerpts import excerpt
 from hel_tui.core.store.sessions.folders import project_of, session_states
-from hel_tui.core.store.sessions.journal import FILE
+from hel_tui.core.store.sessions.indexing import COLUMNS, Indexed, read_on
 from hel_tui.core.store.sessions.locking import is_open
-from hel_tui.core.store.sessions.reading import kind_of, lines_of, parsed
-from hel_tui.core.vocabulary import Json
 
 NAME = "sessions.sqlite3"
 VERSION = 1
 """Of the tables; another one is thrown away."""
-MOST_TEXT = 20_000
-"""Characters of one text that can be found."""
 PATIENCE = 10.0
 """Seconds another process that writes the index is waited for."""
 BATCH = 50
@@ -48,35 +43,6 @@ CREATE VIRTUAL TABLE text USING fts5 (body, tokenize = 'trigram', detail = 'none
 
 
 Row = TypeVar("Row")
-
-
-@dataclass(slots=True)
-class _Session:
-    """What the index has of one session."""
-
-    id: str
-    project: str = ""
-    title: str = ""
-    first: str = ""
-    model: str = ""
-    parent: str = ""
-    created: float = 0.0
-    updated: float = 0.0
-    turns: int = 0
-    size: int = 0
-    mtime: int = 0
-    known: int = 0
-    """Byte up to which turns are complete: the newest turn is read again from there."""
-    turn: int = 0
-    """Number of the turn that begins there."""
-    texts: list[tuple[int, str]] = field(default_factory=list)
-    """(turn, text) that is new."""
-
-
-_COLUMNS = (
-    *("id", "project", "title", "first", "model", "parent", "created", "updated", "turns"),
-    *("size", "mtime", "known", "turn"),
-)
 
 
 class Index:
@@ -228,18 +194,18 @@ class Index:
     def _read_on(self, connection: sqlite3.Connection, folder: Path, state: os.stat_result) -> None:
         """Bring one session up to date; another process may have done it since."""
         row = connection.execute(
-            f"SELECT {', '.join(_COLUMNS)} FROM session WHERE id = ?",
+            f"SELECT {', '.join(COLUMNS)} FROM session WHERE id = ?",
             (folder.name,),
         ).fetchone()
-        one = _Session(*row) if row is not None else None
+        one = Indexed(*row) if row is not None else None
         if one is not None and (one.size, one.mtime) == (state.st_size, state.st_mtime_ns):
             return
         if one is None or one.known > state.st_size:
-            one = _Session(folder.name, project=project_of(folder))
+            one = Indexed(folder.name, project=project_of(folder))
         first = one.turn if one.known else 0
         one.turns = one.turns if one.known else 0
         try:
-            _read(one, folder)
+            read_on(one, folder)
         except OSError:
             return
         one.size, one.mtime = state.st_size, state.st_mtime_ns
@@ -247,10 +213,10 @@ class Index:
         for turn, text in one.texts:
             cursor = connection.execute("INSERT INTO turn (session, turn) VALUES (?, ?)", (one.id, turn))
             connection.execute("INSERT INTO text (rowid, body) VALUES (?, ?)", (cursor.lastrowid, text))
-        marks = ", ".join("?" * len(_COLUMNS))
+        marks = ", ".join("?" * len(COLUMNS))
         connection.execute(
-            f"INSERT OR REPLACE INTO session ({', '.join(_COLUMNS)}) VALUES ({marks})",
-            tuple(getattr(one, name) for name in _COLUMNS),
+            f"INSERT OR REPLACE INTO session ({', '.join(COLUMNS)}) VALUES ({marks})",
+            tuple(getattr(one, name) for name in COLUMNS),
         )
 
 
@@ -281,70 +247,3 @@ def _of_project(project: Path | None) -> tuple[str, tuple[str, ...]]:
 def _pattern(word: str) -> str:
     escaped = word.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
     return f"%{escaped}%"
-
-
-# ----------------------------------------------------------------- one session
-
-
-def _read(one: _Session, folder: Path) -> None:
-    """Read a session on from where its newest turn begins. Raises OSError."""
-    turn, parts = one.turn, list[str]()
-    again = one.known > 0
-    with (folder / FILE).open("rb") as file:
-        file.seek(one.known)
-        for at, _, line in lines_of(file):
-            if not line.endswith(b"\n"):
-                break
-            kind = kind_of(line)
-            if kind not in _TELLING or (record := parsed(line)) is None:
-                continue
-            if isinstance(written := record.get("t"), int | float):
-                one.updated = written
-            if kind == "TurnStarted":
-                if parts:
-                    one.texts.append((turn, "\n".join(parts)))
-                    parts = []
-                number = record.get("turn")
-                turn = number if isinstance(number, int) else turn
-                one.turns += not (again and at == one.known)
-                one.known, one.turn = at, turn
-            _take(one, kind, record)
-            parts += _texts(kind, record)
-    if parts:
-        one.texts.append((turn, "\n".join(parts)))
-
-
-_TELLING = frozenset(
-    {"session", "title", "model", "TurnStarted", "text", "CallStarted", "CallChanged", "Notice", "TurnEnded"}
-)
-
-
-def _take(one: _Session, kind: str, record: Json) -> None:
-    match kind:
-        case "session":
-            one.created = float(record.get("t", 0.0))
-            parent = record.get("parent")
-            one.parent = str(parent.get("id", "")) if isinstance(parent, dict) else ""
-            one.project = one.project or str(record.get("project", ""))
-        case "title":
-            one.title = str(record.get("title", ""))
-        case "model":
-            one.model = str(record.get("label", ""))
-        case "TurnStarted" if not one.first:
-            one.first = " ".join(str(record.get("text", "")).split())[:200]
-        case _:
-            pass
-
-
-def _texts(kind: str, record: Json) -> list[str]:
-    """What can be found of a record: what was said, called and shown."""
-    match kind:
-        case "TurnStarted" | "text" | "Notice":
-            found = [record.get("text", "")]
-        case "CallStarted":
-            found = [f"{record.get('tool', '')} {record.get('summary', '')}"]
-        case "CallChanged":
-            found = [record.get("preview", "")]
-        case _:
-            found = []
-    return [text[:MOST_TEXT] for text in found if isinstance(text, str) and text]

@@ -1,0 +1,109 @@
+"""What the index keeps of one session, read on from where it was read last.
+
+Not here: the index itself (index).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from hel_tui.core.store.sessions.journal import FILE
+from hel_tui.core.store.sessions.reading import kind_of, lines_of, parsed
+from hel_tui.core.vocabulary import Json
+
+MOST_TEXT = 20_000
+"""Characters of one text that can be found."""
+
+
+@dataclass(slots=True)
+class Indexed:
+    """What the index has of one session."""
+
+    id: str
+    project: str = ""
+    title: str = ""
+    first: str = ""
+    model: str = ""
+    parent: str = ""
+    created: float = 0.0
+    updated: float = 0.0
+    turns: int = 0
+    size: int = 0
+    mtime: int = 0
+    known: int = 0
+    """Byte up to which turns are complete: the newest turn is read again from there."""
+    turn: int = 0
+    """Number of the turn that begins there."""
+    texts: list[tuple[int, str]] = field(default_factory=list)
+    """(turn, text) that is new."""
+
+
+COLUMNS = (
+    *("id", "project", "title", "first", "model", "parent", "created", "updated", "turns"),
+    *("size", "mtime", "known", "turn"),
+)
+
+
+def read_on(one: Indexed, folder: Path) -> None:
+    """Read a session on from where its newest turn begins. Raises OSError."""
+    turn, parts = one.turn, list[str]()
+    again = one.known > 0
+    with (folder / FILE).open("rb") as file:
+        file.seek(one.known)
+        for at, _, line in lines_of(file):
+            if not line.endswith(b"\n"):
+                break
+            kind = kind_of(line)
+            if kind not in _TELLING or (record := parsed(line)) is None:
+                continue
+            if isinstance(written := record.get("t"), int | float):
+                one.updated = written
+            if kind == "TurnStarted":
+                if parts:
+                    one.texts.append((turn, "\n".join(parts)))
+                    parts = []
+                number = record.get("turn")
+                turn = number if isinstance(number, int) else turn
+                one.turns += not (again and at == one.known)
+                one.known, one.turn = at, turn
+            _take(one, kind, record)
+            parts += _texts(kind, record)
+    if parts:
+        one.texts.append((turn, "\n".join(parts)))
+
+
+_TELLING = frozenset(
+    {"session", "title", "model", "TurnStarted", "text", "CallStarted", "CallChanged", "Notice", "TurnEnded"}
+)
+
+
+def _take(one: Indexed, kind: str, record: Json) -> None:
+    match kind:
+        case "session":
+            one.created = float(record.get("t", 0.0))
+            parent = record.get("parent")
+            one.parent = str(parent.get("id", "")) if isinstance(parent, dict) else ""
+            one.project = one.project or str(record.get("project", ""))
+        case "title":
+            one.title = str(record.get("title", ""))
+        case "model":
+            one.model = str(record.get("label", ""))
+        case "TurnStarted" if not one.first:
+            one.first = " ".join(str(record.get("text", "")).split())[:200]
+        case _:
+            pass
+
+
+def _texts(kind: str, record: Json) -> list[str]:
+    """What can be found of a record: what was said, called and shown."""
+    match kind:
+        case "TurnStarted" | "text" | "Notice":
+            found = [record.get("text", "")]
+        case "CallStarted":
+            found = [f"{record.get('tool', '')} {record.get('summary', '')}"]
+        case "CallChanged":
+            found = [record.get("preview", "")]
+        case _:
+            found = []
+    return [text[:MOST_TEXT] for text in found if isinstance(text, str) and text]
