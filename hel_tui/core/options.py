@@ -29,6 +29,10 @@ class Options:
     access: AccessLevel | None = None
     tools: tuple[str, ...] | None = None
     max_steps: int | None = None
+    max_output: int | None = None
+    """Tokens one answer may have; None leaves it to the provider."""
+    max_cost: float | None = None
+    """US dollars that may be spent in this run: past them no further request is made. None for no bound."""
     mcp: bool = True
     mcp_config: tuple[Path, ...] = ()
     typed: tuple[tuple[str, Mapping[str, Any]], ...] = ()
@@ -39,5 +43,7 @@ class Options:
     """The kept session to go on with: an id, the beginning of one, `last` for the newest of the project."""
     answerable: bool = True
     """False when nobody can answer a question: what would ask is refused."""
+    trust_first: bool = False
+    """Whether a turn waits for the answer to the question of trust: somebody answers it at once."""
     server_wait: float = 5.0
     """Seconds a turn waits for servers that are still starting."""

@@ -21,6 +21,8 @@ from hel_tui.core.agent.repeats import REMARK_AT, Repeats
 from hel_tui.core.protocol import Event, Notice
 from hel_tui.core.vocabulary import Invocation, Json, Mixed, Outcome, Tool, ToolCall, ToolMessage
 
+NOT_LOADED = " is not loaded. Call load_mcp_tool"
+"""In the result of a call that was not made because its definition was in no request."""
 CANCELLED = "The call was cancelled by the person. It may have taken effect in part."
 CANCELLED_BEFORE = "The call was cancelled by the person before it ran; it was not executed."
 
@@ -213,7 +215,7 @@ class Caller:
         if name not in offered.names:
             self._record.write("permission", name=name, decision="not loaded", executed=False)
             raise Refused(
-                f'{name} is not loaded. Call load_mcp_tool with names ["{name}"] first; '
+                f'{name}{NOT_LOADED} with names ["{name}"] first; '
                 "it can be called from the request after that. The call was not executed.",
                 "failed",
             )

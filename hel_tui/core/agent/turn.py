@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hel_tui.core.agent.answer import Answer
+from hel_tui.core.agent.budget import Budget
 from hel_tui.core.agent.calls import Caller
 from hel_tui.core.agent.compaction import MOST_REFUSALS
 from hel_tui.core.agent.context import Context, News, Prompt
@@ -87,6 +88,7 @@ class Agent:
         news: News = lambda _before, _after: "",
         max_steps: int,
         max_output: int | None = None,
+        budget: Budget | None = None,
         keeper: Keeper | None = None,
         shorten: Shorten = cut_only,
         reminders: Callable[[], Sequence[str]] = tuple,
@@ -101,6 +103,7 @@ class Agent:
         self.max_steps = max_steps
         self.fall_back: FallBack = _nobody
         """Who stands in for a model that cannot be reached; None for nobody."""
+        self._budget = budget or Budget()
         self._items = 0
         self._recorded_system = ""
         self.context = Context(
@@ -173,6 +176,9 @@ class Agent:
                 if not await self._goes_on(step):
                     return Ending("limit", f"Stopped after {step} steps, the step limit.", steps=step)
                 limit += self.max_steps
+            if stop := self._budget.stop(self.totals, model.info):
+                unsent = step == 0 and self.history.withdraw()
+                return Ending(stop.reason, stop.sentence, steps=step, unsent=unsent)
             step += 1
             self._emit(StepStarted(turn, step))
             try:

@@ -36,6 +36,9 @@ class Submit:
 class Interrupt:
     """Stop the running call; with none running, the turn. What was received stays."""
 
+    whole: bool = False
+    """The turn, whatever runs in it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Unqueue:

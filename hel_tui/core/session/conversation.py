@@ -231,10 +231,10 @@ class Session(Reads):
                 self._enqueue(_Work(line, partial(self._compact, focus)))
             case p.RunShell(line):
                 self._enqueue(_Work(f"!{line}", lambda turn: self._shell(turn, line)))
-            case p.Interrupt():
+            case p.Interrupt(whole):
                 if self._busy is None:
                     self._by_hand.cancel_all()
-                elif not self._parts.caller.interrupt():
+                elif whole or not self._parts.caller.interrupt():
                     self._busy.cancel()
             case p.Unqueue():
                 if self._work:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from hel_tui.core.agent.approval import Approver
+from hel_tui.core.agent.budget import Budget
 from hel_tui.core.agent.calls import Caller
 from hel_tui.core.agent.context import Prompt
 from hel_tui.core.agent.crew import Crew, Means
@@ -234,6 +235,8 @@ def assemble(
         prompt=prompt,
         reminders=todos.reminders,
         max_steps=options.max_steps or loaded.settings.max_steps,
+        max_output=options.max_output,
+        budget=Budget(options.max_cost),
         keeper=saving,
     )
 

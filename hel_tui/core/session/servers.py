@@ -67,7 +67,7 @@ class Servers:
         self._listed: set[str] = set()
         """Servers that are shown and are not the host's."""
         self._read = asyncio.Event()
-        """The files were read, and what may start was told to."""
+        """The files were read, and what may start was told to; with `trust_first` after the answer, too."""
         self._is_asking = False
         """The trust question is open."""
 
@@ -79,10 +79,12 @@ class Servers:
         """Start what is trusted at once, then ask about the rest and start what is allowed."""
         try:
             await self._read_files()
+            if not self._options.trust_first:
+                self._read.set()
+            if self._review.unanswered or self._settings.pending:
+                await self._ask()
         finally:
             self._read.set()
-        if self._review.unanswered or self._settings.pending:
-            await self._ask()
 
     async def look_again(self, *, quiet: bool = False) -> None:
         """Read the files anew and carry out what is different: ask about what is not trusted, start what is

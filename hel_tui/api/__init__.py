@@ -1,0 +1,56 @@
+"""hel from Python: the agent without a screen, in a script or a test. The same core as `hel` and `hel run`.
+
+    import asyncio
+    from hel_tui.api import Agent
+
+    async def main() -> None:
+        async with Agent(".", model="deepseek/deepseek-chat") as agent:
+            result = await agent.run("Which files are here?")
+            print(result.text, result.usage.cost)
+
+    asyncio.run(main())
+
+Names listed here stay. Events are those of `hel_tui.core.protocol`, which `events` is. Not here: a screen.
+"""
+
+from __future__ import annotations
+
+from hel_tui.api.agent import Agent, Approve, Trust, Turn
+from hel_tui.api.results import (
+    Call,
+    Crashed,
+    HelError,
+    NoModel,
+    NoSession,
+    NotOpen,
+    Result,
+    RunFailed,
+    Status,
+    Usage,
+)
+from hel_tui.api.shape import BadSchema
+from hel_tui.core import protocol as events
+from hel_tui.core.protocol import ApprovalAnswer, ApprovalQuestion, Event, ServerClaim
+
+__all__ = [
+    "Agent",
+    "ApprovalAnswer",
+    "ApprovalQuestion",
+    "Approve",
+    "BadSchema",
+    "Call",
+    "Crashed",
+    "Event",
+    "HelError",
+    "NoModel",
+    "NoSession",
+    "NotOpen",
+    "Result",
+    "RunFailed",
+    "ServerClaim",
+    "Status",
+    "Trust",
+    "Turn",
+    "Usage",
+    "events",
+]
