@@ -6,6 +6,7 @@ hundred bytes; long things (logs, tool lists, full results) are read from the ru
 them. Strings from servers, models and files are foreign: whoever draws them makes them safe first.
 """
 
+from hel_tui.core.protocol.attaching import FilesFound, FindFiles, PasteClipboard, Pasted
 from hel_tui.core.protocol.authoring import (
     CheckKind,
     CheckResult,
@@ -288,6 +289,8 @@ __all__ = [
     "FieldKind",
     "FieldValue",
     "FileChange",
+    "FilesFound",
+    "FindFiles",
     "Finding",
     "ForkSession",
     "FormAnswer",
@@ -327,6 +330,8 @@ __all__ = [
     "NewSession",
     "NotAnswered",
     "Notice",
+    "PasteClipboard",
+    "Pasted",
     "Phase",
     "PinTools",
     "PingServer",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from hel_tui.core.protocol.attaching import FindFiles, PasteClipboard
 from hel_tui.core.protocol.authoring import CheckKind
 from hel_tui.core.protocol.checkpoints import Rewind
 from hel_tui.core.protocol.context import Compact
@@ -317,10 +318,15 @@ class WatchResource:
 
 @dataclass(frozen=True, slots=True)
 class Attach:
-    """Read a resource and let it join the next message; `AttachmentsChanged` follows, or a notice."""
+    """Read a resource, or a file, and let it join the next message.
+
+    `AttachmentsChanged` follows, or a notice.
+    """
 
     server: str
+    """Empty for a file of the person's."""
     uri: str
+    """The file's path, relative to the project or in full."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -423,6 +429,8 @@ Command = (
     | WatchResource
     | Attach
     | Detach
+    | FindFiles
+    | PasteClipboard
     | UsePrompt
     | LookAtPrompt
     | PingServer

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from hel_tui.core.protocol.attaching import FilesFound, Pasted
 from hel_tui.core.protocol.checkpoints import Rewound
 from hel_tui.core.protocol.context import Compacted, Compacting
 from hel_tui.core.protocol.models import ModelLoading, ModelsListed
@@ -219,6 +220,7 @@ class AttachmentsChanged:
 @dataclass(frozen=True, slots=True)
 class Attachment:
     server: str
+    """Empty for a file of the person's."""
     uri: str
     name: str
     mime: str
@@ -374,6 +376,8 @@ Event = (
     | PromptRead
     | ResourceUpdated
     | AttachmentsChanged
+    | FilesFound
+    | Pasted
     | Completed
     | LoginStep
     | Asked

@@ -32,7 +32,7 @@ from hel_tui.core.options import Options
 from hel_tui.core.session.by_hand import ByHand
 from hel_tui.core.session.kept import Opened
 from hel_tui.core.session.leftovers import offer_leftovers
-from hel_tui.core.session.offerings import Message
+from hel_tui.core.session.offerings import Message, named
 from hel_tui.core.session.parts import Emit, assemble
 from hel_tui.core.session.reads import Reads
 from hel_tui.core.session.resuming import Resuming
@@ -209,7 +209,7 @@ class Session(Reads):
         match command:
             case p.Submit(text):
                 taken = self._parts.offerings.take()
-                names = tuple(f"{one.shown.server}:{one.shown.uri}" for one in taken)
+                names = tuple(named(one) for one in taken)
                 message = partial(self._parts.offerings.message, text, taken)
                 put_back = partial(self._parts.offerings.put_back, taken)
                 self._enqueue(_Work(text, partial(self._answer, message, put_back), text, names, put_back))

@@ -16,6 +16,7 @@ from hel_tui.core.mcp.binary import ResultFiles
 from hel_tui.core.mcp.contents import attachment_text, contents_of, prompt_messages
 from hel_tui.core.mcp.faults import CallFault
 from hel_tui.core.mcp.host import Host
+from hel_tui.core.session.own_files import IMAGE_TOKENS, Joining, OwnFiles
 from hel_tui.core.threads import in_thread
 from hel_tui.core.vocabulary import AssistantMessage, Image, Json, UserMessage, estimate_tokens
 
@@ -30,20 +31,9 @@ MOST_ATTACHED = 50
 VALUE_LENGTH = 1_000
 MOST_VALUES = 100
 """Values of one completion (specification, completion)."""
-IMAGE_TOKENS = 1_000
-"""What an image may cost at most, for the estimate of an attachment."""
 _MENTION = re.compile(r"(?<![\w@])@([A-Za-z0-9_-]{1,32}):(\S+)")
 _AFTER = ".,;:!?)]}>'\""
 """What stands behind a mention in a sentence rather than in its URI."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Attached:
-    """A resource that joins the next message."""
-
-    shown: p.Attachment
-    text: str
-    images: tuple[Image, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,15 +55,22 @@ class Offerings:
         host: Host,
         files: Callable[[], ResultFiles],
         emit: Callable[[p.Event], None],
+        own: OwnFiles,
         hide: Callable[[str], str] = lambda text: text,
+        *,
+        sees: Callable[[], tuple[str, bool | None]] = lambda: ("", None),
     ) -> None:
-        """`hide` takes known secrets out of what goes to the model."""
+        """`hide` takes known secrets out of what goes to the model; `sees` says which model answers, and
+        whether it takes images.
+        """
+        self._own = own
         self._hide = hide
+        self._sees = sees
         self._host = host
         self._files = files
         self._emit = emit
         self._read: OrderedDict[tuple[str, str], tuple[p.ResourceContent, ...]] = OrderedDict()
-        self._attached: dict[tuple[str, str], _Attached] = {}
+        self._attached: dict[tuple[str, str], Joining] = {}
 
     # -------------------------------------------------------------------- lists
 
@@ -132,9 +129,11 @@ class Offerings:
     # ---------------------------------------------------------------- attaching
 
     async def attach(self, server: str, uri: str) -> str:
-        """Let a resource join the next message. Returns "" or why it cannot."""
+        """Let a resource, or with no server a file, join the next message. Returns "" or why it cannot."""
         if (server, uri) not in self._attached and len(self._attached) >= MOST_ATTACHED:
-            return f"{MOST_ATTACHED} resources are attached already."
+            return f"{MOST_ATTACHED} files and resources are attached already."
+        if not server:
+            return self._join(await in_thread(lambda: self._own.read(uri), "hel-attach"))
         try:
             contents = await self._fetch(server, uri)
         except CallFault as fault:
@@ -160,7 +159,23 @@ class Offerings:
             estimate_tokens(text) + IMAGE_TOKENS * len(images),
             in_part,
         )
-        self._attached[server, uri] = _Attached(shown, text, images)
+        self._attached[server, uri] = Joining(shown, text, images)
+        self._tell()
+        return ""
+
+    async def paste(self, data: bytes) -> str:
+        """Let an image from the clipboard join the next message. Returns "" or why it cannot."""
+        return self._join(await in_thread(lambda: self._own.pasted(data), "hel-attach"))
+
+    def _join(self, joining: Joining | str) -> str:
+        """Attach a file of the person's; say beforehand when the model will not see it."""
+        if isinstance(joining, str):
+            return joining
+        shown = joining.shown
+        self._attached["", shown.uri] = replace(joining, text=self._hide(joining.text))
+        label, sees = self._sees()
+        if joining.images and sees is False:
+            self._warn("", f"{label} takes no images: of {shown.name} it reads type, size and place only.")
         self._tell()
         return ""
 
@@ -175,21 +190,22 @@ class Offerings:
             self._attached.clear()
             self._tell()
 
-    def take(self) -> list[_Attached]:
+    def take(self) -> list[Joining]:
         """What joins the message that is being sent; it is attached no more."""
         taken = list(self._attached.values())
         self.clear()
         return taken
 
-    def put_back(self, taken: Iterable[_Attached]) -> None:
+    def put_back(self, taken: Iterable[Joining]) -> None:
         """The message was not sent: what was to go with it is attached again."""
         back = {(one.shown.server, one.shown.uri): one for one in taken}
         if back:
             self._attached = {**back, **self._attached}
             self._tell()
 
-    async def message(self, text: str, taken: Iterable[_Attached]) -> Message | str:
-        """The whole message: `text`, what was attached, and the resources it mentions as `@server:uri`.
+    async def message(self, text: str, taken: Iterable[Joining]) -> Message | str:
+        """The whole message: `text`, what was attached, and what it mentions: resources as `@server:uri`,
+        files of the project as `@path`.
 
         Returns a sentence when one of those cannot be read: then nothing is to be sent.
         """
@@ -200,6 +216,13 @@ class Offerings:
             if problem := await self.attach(server, uri):
                 return problem
             parts[server, uri] = self._attached.pop((server, uri))
+            self._tell()
+        for path in await in_thread(lambda: self._own.mentions(text), "hel-attach"):
+            if ("", path) in parts:
+                continue
+            if problem := await self.attach("", path):
+                return problem
+            parts["", path] = self._attached.pop(("", path))
             self._tell()
         texts = [text, *(one.text for one in parts.values())]
         images = tuple(image for one in parts.values() for image in one.images)
@@ -293,6 +316,12 @@ class Offerings:
 
     def _warn(self, server: str, sentence: str) -> None:
         self._emit(p.Notice("warning", sentence, server))
+
+
+def named(joining: Joining) -> str:
+    """What is attached, as the message shows it: `server:uri`, or the path of a file."""
+    shown = joining.shown
+    return f"{shown.server}:{shown.uri}" if shown.server else shown.name
 
 
 def sentence(text: str) -> str:

@@ -29,6 +29,7 @@ from hel_tui.core.options import Options
 from hel_tui.core.permissions.policy import Policy
 from hel_tui.core.protocol import AccessChanged, Event, Notice
 from hel_tui.core.questions import Desk
+from hel_tui.core.session.attaching import Attaching
 from hel_tui.core.session.author import Author
 from hel_tui.core.session.authoring import Authoring
 from hel_tui.core.session.checking import Checking
@@ -37,6 +38,7 @@ from hel_tui.core.session.inside import Inside
 from hel_tui.core.session.model import Model, Wishes
 from hel_tui.core.session.model_list import ModelLists
 from hel_tui.core.session.offerings import Offerings
+from hel_tui.core.session.own_files import OwnFiles
 from hel_tui.core.session.pages import Pages
 from hel_tui.core.session.questions import recorded_questions
 from hel_tui.core.session.reruns import Reruns
@@ -57,6 +59,7 @@ from hel_tui.core.threads import Writes
 from hel_tui.core.tools.bash import Bash
 from hel_tui.core.tools.builtins import BUILTIN_NAMES, builtin_tools
 from hel_tui.core.tools.checkpoints.keeper import Checkpoints
+from hel_tui.core.tools.finding import FileIndex
 from hel_tui.core.tools.paths import Workspace
 from hel_tui.core.tools.todo import Todos
 from hel_tui.core.vocabulary import Tool
@@ -81,6 +84,8 @@ class Parts:
     model: Model
     models: ModelLists
     """All models that can be chosen."""
+    attaching: Attaching
+    """Files of the person's, by name and from the clipboard."""
     offerings: Offerings
     """Resources and prompts of the servers, as the person uses them."""
     tools: Tools
@@ -276,7 +281,14 @@ def assemble(
     author = Author(project=options.project, host=host, reruns=reruns, emit=emit, spawn=spawn)
     authoring = Authoring(project=options.project, checking=checking, author=author, emit=emit, spawn=spawn)
     searches = Searches(host, record, emit)
-    offerings = Offerings(host, lambda: files, emit, redactor.known)
+    offerings = Offerings(
+        host,
+        lambda: files,
+        emit,
+        OwnFiles(workspace, lambda: files),
+        redactor.known,
+        sees=lambda: (model.current.info.label, model.current.info.sees) if model.current else ("", None),
+    )
 
     def turn_over(folder: Path) -> None:
         saving.turn_over(folder)
@@ -326,6 +338,14 @@ def assemble(
         policy=policy,
         model=model,
         models=ModelLists(model, places, options.environ, emit),
+        attaching=Attaching(
+            offerings,
+            FileIndex(workspace, options.environ),
+            options.environ,
+            options.project,
+            emit,
+            spawn,
+        ),
         offerings=offerings,
         tools=tools,
         inside=Inside(

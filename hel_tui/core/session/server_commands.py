@@ -36,7 +36,8 @@ class ServerCommands:
     def obey(self, command: p.Command) -> None:
         """Carry out a command. Raises ValueError for one that nobody knows."""
         parts = self._parts
-        if parts.inside.obey(command) or parts.authoring.obey(command) or parts.doctor.obey(command):
+        others = (parts.inside, parts.authoring, parts.doctor, parts.attaching)
+        if any(one.obey(command) for one in others):
             return
         match command:
             case p.RestartServer(server):
