@@ -34,7 +34,7 @@ from hel_tui.core.context.tails import (
 )
 from hel_tui.core.protocol import ShortenedResult
 from hel_tui.core.threads import in_thread
-from hel_tui.core.vocabulary import ToolMessage, UserMessage, estimate_tokens
+from hel_tui.core.vocabulary import ToolMessage, estimate_tokens
 
 Shorten = Callable[[str, int, int, str], str]
 """(text, characters of its head, of its tail, a hint for a file's name) -> the text cut around a notice of
@@ -164,7 +164,7 @@ class Steps:
         except NoSummary as none:
             work.problem = none.sentence
             return
-        newest = "" if any(isinstance(one, UserMessage) for one in history[tail:]) else newest_words(part)
+        newest = "" if newest_words(history[tail:]) else newest_words(part)
         text = summary_message(summary, newest, self._reminders())
         if estimate_tokens(text) >= sum(cost.text + cost.images for cost in self.meter.costs(history)[:tail]):
             work.problem = NOT_SMALLER
@@ -184,7 +184,7 @@ class Steps:
         if start < 1 or (start == 1 and is_summary(history[0].text)):
             return
         part = history[:start]
-        newest = "" if any(isinstance(one, UserMessage) for one in history[start:]) else newest_words(part)
+        newest = "" if newest_words(history[start:]) else newest_words(part)
         text = left_out_message(start, summary_in(part), newest, self._reminders())
         history.compact(len(history) - start, text)
         self._others_now()

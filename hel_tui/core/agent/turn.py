@@ -24,6 +24,7 @@ from hel_tui.core.agent.registry import Registry
 from hel_tui.core.agent.shortening import Shorten, cut_only
 from hel_tui.core.agent.spending import Accounts, Totals
 from hel_tui.core.agent.summarising import Asking
+from hel_tui.core.context.summary import NOT_THEIRS
 from hel_tui.core.models.types import ChatModel, Finish, FinishReason, ModelFault, Request
 from hel_tui.core.protocol import (
     ContinueAnswer,
@@ -47,7 +48,7 @@ ENDINGS: dict[FinishReason, tuple[TurnEnd, str]] = {
 }
 EMPTY = "The model answered with nothing."
 NUDGE = (
-    "You wrote a call of {name} as text, so it was not made. Make the call with the tool itself, "
+    f"{NOT_THEIRS}{{name}} as text, so it was not made. Make the call with the tool itself, "
     "or answer without it."
 )
 

@@ -21,6 +21,8 @@ LEFT_OUT = (
 )
 NEWEST = "# The person's newest message, word for word"
 EARLIER = "# A summary of what came before"
+NOT_THEIRS = "You wrote a call of "
+"""How a message begins that stands among the person's and is hel's own: it is not what they said last."""
 MOST_WORDS = 4_000
 """Characters of the person's newest message that are quoted behind a summary."""
 MOST_EARLIER = 8_000
@@ -103,7 +105,7 @@ def summary_in(messages: Sequence[Message]) -> str:
 def newest_words(messages: Sequence[Message]) -> str:
     """The newest message of the person among these, or what a summary quotes of it; empty without one."""
     for message in reversed(messages):
-        if isinstance(message, UserMessage):
+        if isinstance(message, UserMessage) and not message.text.startswith(NOT_THEIRS):
             return message.text if not is_summary(message.text) else message.text.partition(f"{NEWEST}\n")[2]
     return ""
 

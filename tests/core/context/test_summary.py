@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from hel_tui.core.agent.turn import NUDGE
 from hel_tui.core.context.summary import (
     CLOSE,
     HEADINGS,
@@ -45,6 +46,11 @@ def test_the_newest_words_stand_behind_it_and_outlive_the_next_one() -> None:
     second = summary_message("two", newest_words(history))
     assert "Find PURPLE." in second and "one" not in second.split(PREAMBLE)[1].replace("done", "")
     assert newest_words([*history, UserMessage("And RED.")]) == "And RED."
+
+
+def test_what_hel_itself_asked_of_the_model_is_not_what_the_person_said_last() -> None:
+    asked = UserMessage(NUDGE.format(name="bash"))
+    assert newest_words([UserMessage("Find PURPLE."), AssistantMessage("bash()"), asked]) == "Find PURPLE."
 
 
 def test_what_is_left_out_without_a_summary_keeps_the_summary_before_it() -> None:

@@ -183,6 +183,16 @@ def test_tools_that_were_loaded_stay_loaded(play: Open, model: ScriptedModel, sm
     assert [tool["function"]["name"] for tool in model.requests[-1]["tools"]][-1] == "mcp__fix__echo"
 
 
+def test_tools_that_leave_no_room_are_told_once(play: Open, model: ScriptedModel, tmp_path: Path) -> None:
+    window(tmp_path, 900)
+    answer = summarising()
+    with play(*[answer] * 20, servers={}) as driver:
+        for number in range(3):
+            assert driver.ask(f"{number}").reason == "done"
+        notices = [one.text for one in driver.of(p.Notice) if "unload tools" in one.text]
+    assert len(notices) == 1 and "of the 900 tokens" in notices[0]
+
+
 def test_by_hand_with_a_focus(play: Open, model: ScriptedModel) -> None:
     answer = summarising()
     with play(*[answer] * 9, servers={}) as driver:
