@@ -1,4 +1,4 @@
-"""Makes hel's table of prices and windows (hel_tui/core/models/prices.json) from the data package genai-prices.
+"""Makes hel's table of prices and windows (hel_tui/core/models/prices.json) from the package genai-prices.
 
     pip install genai-prices==VERSION && python .ci/prices.py
 
@@ -31,7 +31,7 @@ NEVER_TAKEN = {"cache_write_1h_mtok", "web_searches_kcount", "storage_searches_k
 
 
 def table() -> dict[str, Any]:
-    """The whole table, plain JSON values. A model with a price hel cannot count is left out: unknown, not wrong."""
+    """The whole table, plain JSON. A model with a price hel cannot count is left out: unknown, not wrong."""
     from genai_prices.data import providers
 
     kept = [one for one in providers if one.id not in LEFT_OUT and not one.id.startswith("huggingface")]
