@@ -1,4 +1,4 @@
-"""`@server:uri` in the prompt: finding the one that is being typed, and what completes it.
+"""`@server:uri` and `@file` in the prompt: finding the one that is being typed, and what completes it.
 
 Pure functions. Not here: reading lists (screens/offers), what a sent message mentions (core).
 """
@@ -6,13 +6,17 @@ Pure functions. Not here: reading lists (screens/offers), what a sent message me
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Sequence
+from urllib.parse import unquote
 
 from hel_tui.core import protocol as p
 from hel_tui.tui.safe import clean
 from hel_tui.tui.slash import Candidate, closeness
 
 MOST = 50
+LONGEST_PATH = 4_096
+_IMAGE = re.compile(r"\.(?:png|jpe?g|gif|webp)['\"]?\Z", re.I)
 _TYPING = re.compile(r"(?:^|(?<=[\s(\[,;]))@(\S*)$")
 
 
@@ -39,6 +43,34 @@ def candidates(word: str, rows: Sequence[p.ResourceRow]) -> list[Candidate]:
     return [
         Candidate(f"@{name}", _about(row), f"@{name}", (row.server, row.uri)) for name, row in found[:MOST]
     ]
+
+
+def file_candidates(paths: Sequence[str], about: str) -> list[Candidate]:
+    """Files of the project, as found; a path with spaces is put in quotes."""
+    return [
+        Candidate(f"@{path}", about, f'@"{path}"' if " " in path else f"@{path}", ("", path))
+        for path in paths
+        if '"' not in path and path.isprintable()
+    ]
+
+
+def pasted_files(text: str) -> list[str]:
+    """Paths of images in pasted text that is nothing else: as terminals hand on what is dropped on them.
+
+    Nothing is looked up; quotes, backslashes and `file://` are undone.
+    """
+    line = text.strip()
+    if "\n" in line or not 4 < len(line) <= LONGEST_PATH or not _IMAGE.search(line):
+        return []
+    try:
+        words = shlex.split(line)
+    except ValueError:
+        return []
+    paths = [unquote(word.removeprefix("file://")) if word.startswith("file:///") else word for word in words]
+    if len(words) > 1 and not all(map(_IMAGE.search, paths)):
+        paths = [line]  # a name with spaces, as it is
+    is_path = all(path.startswith(("/", "~", "./", "../")) for path in paths)
+    return paths if is_path and all(map(_IMAGE.search, paths)) else []
 
 
 def _about(row: p.ResourceRow) -> str:

@@ -246,6 +246,10 @@ def _apply_asked(state: ViewState, changes: Changes, event: p.Event) -> None:
         case p.AttachmentsChanged():
             state.attachments = event.attachments
             changes.attachments = True
+        case p.FilesFound():
+            changes.files = event
+        case p.Pasted():
+            changes.pasted += event.text
         case p.Completed():
             changes.completed.append(event)
         case p.LoginStep():

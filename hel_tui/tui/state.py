@@ -207,6 +207,10 @@ class Changes:
     """Saved checks, or how they went."""
     models: bool = False
     """The list of all models."""
+    files: p.FilesFound | None = None
+    """Files that were looked for."""
+    pasted: str = ""
+    """Text from the system's clipboard."""
     given_back: str = ""
     """A message that reached nobody."""
     rewound: list[int] = field(default_factory=list)

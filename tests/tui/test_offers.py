@@ -334,7 +334,7 @@ async def test_what_was_attached_stands_below_the_message():
 async def test_an_at_sign_reads_the_lists_once_and_completes_resources():
     async with opened(core()) as d:
         await d.type("compare @")
-        assert d.core.commands == [p.ListResources("notes"), p.ListResources("plain")]
+        assert d.core.sent(p.ListResources) == [p.ListResources("notes"), p.ListResources("plain")]
         await d.put(p.ResourcesChanged(1))
         await d.until(lambda: "@notes:note://schema.json" in screen_text(d.app))
         await d.type("gui")

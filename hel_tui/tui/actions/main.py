@@ -35,6 +35,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("prompt.older", "up", "older"),
     Action("prompt.newer", "down", "newer"),
     Action("prompt.unqueue", "alt+up", "unqueue", palette=True),
+    Action("prompt.paste", "ctrl+v", "paste_all", palette=True),
     Action("prompt.detach", "alt+d", "detach", palette=True),
     Action("prompt.editor", "ctrl+g", "editor", palette=True),
     Action("prompt.leave", "ctrl+d", "leave"),

@@ -79,6 +79,8 @@ class MainScreen(MainLayout):
             self.config.update()
         if changes.models:
             self.commands.models_listed()
+        if changes.pasted:
+            self.prompt.take_paste(changes.pasted)
         if changes.given_back and not self.prompt.text:
             self.prompt.write(changes.given_back)
             self.hel.say(t("message.given_back"))
@@ -154,6 +156,11 @@ class MainScreen(MainLayout):
     @on(Prompt.Mentioned)
     def _mentioned(self, event: Prompt.Mentioned) -> None:
         self.offers.mention(event.server, event.uri)
+
+    @on(Prompt.FileDropped)
+    def _dropped(self, event: Prompt.FileDropped) -> None:
+        for path in event.paths:
+            self.hel.send(p.Attach("", path))
 
     @on(AttachmentBar.Removed)
     def _removed(self, event: AttachmentBar.Removed) -> None:
@@ -252,6 +259,9 @@ class MainScreen(MainLayout):
 
     def action_prompts(self) -> None:
         self.offers.open_prompts()
+
+    def action_paste_clipboard(self) -> None:
+        self.hel.send(p.PasteClipboard())
 
     def action_detach(self) -> None:
         self.offers.detach_last()

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from hel_tui.tui.app import HelApp
     from hel_tui.tui.screens.main import MainScreen
 
+SEEK_AGAIN = 3.0
+"""Seconds after which files are looked for again for the same word."""
 ON = ("ready", "degraded")
 """Phases in which a server answers."""
 
@@ -33,6 +35,10 @@ class Offers:
         """Servers whose lists of resources were asked for since they came up."""
         self._completing: dict[str, Callable[[tuple[str, ...]], None]] = {}
         self._serial = 0
+        self._files = p.FilesFound("", ())
+        """What was found last."""
+        self._sought = ("", float("-inf"))
+        """The word for which files were looked for last, and when."""
 
     # ------------------------------------------------------------- what came in
 
@@ -44,6 +50,9 @@ class Offers:
             self._show_prompt(read)
         if changes.offerers:
             self._listed &= set(self.servers())
+        if changes.files is not None:
+            self._files = changes.files
+            self.screen.complete()
         for answer in changes.completed:
             if (came := self._completing.pop(answer.request, None)) is not None:
                 came(answer.values)
@@ -178,7 +187,13 @@ class Offers:
         if word is None:
             return []
         self.list_once()
-        return mentions.candidates(word, self.resources())
+        now = self.hel.clock()
+        if self._sought[0] != word or now - self._sought[1] > SEEK_AGAIN:
+            self._sought = word, now
+            self.hel.send(p.FindFiles(word))
+        fitting = [path for path in self._files.paths if self._files.word == word or word in path]
+        found = mentions.candidates(word, self.resources())
+        return [*found, *mentions.file_candidates(fitting, t("files.of_project"))][: mentions.MOST]
 
     def mention(self, server: str, uri: str) -> None:
         """Attach a resource that a message speaks of, if it is not attached yet."""

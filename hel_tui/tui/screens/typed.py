@@ -179,6 +179,12 @@ class Typed:
         rows = self.hel.core.tools()
         return next((row for row in rows if target in (row.public, f"{row.server}.{row.raw}")), None)
 
+    def _do_attach(self, rest: str) -> None:
+        self.hel.send(p.Attach("", rest.strip().strip('"')))
+
+    def _do_paste(self, _: str) -> None:
+        self.hel.send(p.PasteClipboard())
+
     def _do_resources(self, _: str) -> None:
         self.screen.offers.open_resources()
 

@@ -206,7 +206,7 @@ class AttachmentBar(Bar):
 
 
 def _chip(one: p.Attachment) -> str:
-    name = one_line(f"{one.server}: {one.name or one.uri}", 40)
+    name = one_line(f"{one.server}: {one.name or one.uri}" if one.server else one.name, 40)
     chip = "attachments.chip_part" if one.in_part else "attachments.chip"
     return t(chip, name=name, size=size_text(one.size), tokens=one.tokens)
 

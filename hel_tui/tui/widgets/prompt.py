@@ -7,6 +7,7 @@ nothing. Not here: what a sent text means (slash, screens/commands).
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import ClassVar
 
 from textual import events
@@ -38,6 +39,13 @@ def size_text(characters: int) -> str:
     return f"{characters // 1000} kB" if characters >= 1000 else f"{characters} B"
 
 
+def _is_file(path: str) -> bool:
+    try:
+        return Path(path).expanduser().is_file()
+    except (OSError, RuntimeError, ValueError):
+        return False
+
+
 class Prompt(TextArea):
     """Messages: `Sent` with the whole text; `Changed` comes from the text area."""
 
@@ -67,6 +75,13 @@ class Prompt(TextArea):
         def __init__(self, server: str, uri: str) -> None:
             super().__init__()
             self.server, self.uri = server, uri
+
+    class FileDropped(Message):
+        """Paths of images were pasted, or dropped on the terminal: they are to be attached."""
+
+        def __init__(self, paths: list[str]) -> None:
+            super().__init__()
+            self.paths = paths
 
     class Leave(Message):
         """Ctrl+D on an empty prompt."""
@@ -178,6 +193,9 @@ class Prompt(TextArea):
     def take_paste(self, text: str) -> None:
         """Put pasted text in; a large one as a stand-in that is replaced when sent."""
         text = text.replace("\r\n", "\n").replace("\r", "\n")
+        if (paths := mentions.pasted_files(text)) and all(map(_is_file, paths)):
+            self.post_message(self.FileDropped(paths))
+            return
         if len(text) >= LARGE_PASTE or text.count("\n") >= LARGE_LINES:
             name = t("prompt.pasted", size=size_text(len(text.encode("utf-8", "replace"))))
             if name in self._pastes:
@@ -237,6 +255,9 @@ class Prompt(TextArea):
 
     async def action_unqueue(self) -> None:
         await self.run_action("screen.unqueue")
+
+    async def action_paste_all(self) -> None:
+        await self.run_action("screen.paste_clipboard")
 
     async def action_detach(self) -> None:
         await self.run_action("screen.detach")

@@ -1,4 +1,4 @@
-"""English for models: the sheet to choose one from, efforts, what is loaded."""
+"""English for models: the sheet to choose one from, efforts, what is loaded; files and pasting."""
 
 STRINGS: dict[str, str] = {
     "models.title": "Models",
@@ -36,5 +36,9 @@ STRINGS: dict[str, str] = {
     "short.models.effort": "effort",
     "short.models.again": "again",
     "slash.effort": "how hard the model thinks: low, medium, high, …; off leaves it to the provider",
+    "files.of_project": "a file of the project",
+    "action.prompt.paste": "Paste from the system's clipboard: an image is attached",
+    "slash.attach": "attach a file, an image too",
+    "slash.paste": "paste from the system's clipboard; an image is attached",
     "message.given_back": "Your message is back in the prompt.",
 }

@@ -1,4 +1,4 @@
-"""Korean for models: the sheet to choose one from, efforts, what is loaded."""
+"""Korean for models: the sheet to choose one from, efforts, what is loaded; files and pasting."""
 
 STRINGS: dict[str, str] = {
     "models.title": "모델",
@@ -35,5 +35,9 @@ STRINGS: dict[str, str] = {
     "short.models.effort": "생각 정도",
     "short.models.again": "다시",
     "slash.effort": "모델이 얼마나 생각할지: low, medium, high, …; off는 제공자에게 맡김",
+    "files.of_project": "프로젝트의 파일",
+    "action.prompt.paste": "시스템 클립보드에서 붙여넣기: 그림은 첨부",
+    "slash.attach": "파일이나 그림 첨부",
+    "slash.paste": "시스템 클립보드에서 붙여넣기; 그림은 첨부",
     "message.given_back": "보내지 못한 글이 입력란에 돌아왔습니다.",
 }
