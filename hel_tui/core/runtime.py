@@ -38,6 +38,7 @@ from hel_tui.core.protocol import (
     SearchTrace,
     ServerFailure,
     ServerInside,
+    SessionGlance,
     SessionHit,
     SessionRow,
     Shutdown,
@@ -88,6 +89,8 @@ class Body(Protocol):
     def sessions(self) -> tuple[SessionRow, ...]: ...
 
     def session_hits(self) -> tuple[SessionHit, ...]: ...
+
+    def session_glance(self) -> SessionGlance | None: ...
 
     def resources(self) -> tuple[ResourceRow, ...]: ...
 
@@ -268,6 +271,10 @@ class Runtime:
     def session_hits(self) -> tuple[SessionHit, ...]:
         """The turns that `ListSessions` found last, those of the newest sessions first."""
         return self._body.session_hits() if self._body is not None else ()
+
+    def session_glance(self) -> SessionGlance | None:
+        """What `LookAtSession` read last; None before."""
+        return self._body.session_glance() if self._body is not None else None
 
     def resources(self) -> tuple[ResourceRow, ...]:
         """What was listed of all servers' resources and templates."""

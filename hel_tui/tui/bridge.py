@@ -57,6 +57,9 @@ class Core(Protocol):
     def session_hits(self) -> tuple[p.SessionHit, ...]:
         """The turns that were found last."""
 
+    def session_glance(self) -> p.SessionGlance | None:
+        """The session that was looked at last; None before."""
+
     def failure(self, server: str) -> p.ServerFailure | None:
         """Why a server failed, if it did."""
 

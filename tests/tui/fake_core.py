@@ -86,6 +86,7 @@ class FakeCore:
     earlier_events: tuple[p.Event, ...] = ()
     session_rows: tuple[p.SessionRow, ...] = ()
     found_hits: tuple[p.SessionHit, ...] = ()
+    glance: p.SessionGlance | None = None
     killed: bool = False
     stops: bool = True
     """Whether Shutdown is answered by Stopped."""
@@ -145,6 +146,9 @@ class FakeCore:
 
     def session_hits(self) -> tuple[p.SessionHit, ...]:
         return self.found_hits
+
+    def session_glance(self) -> p.SessionGlance | None:
+        return self.glance
 
     def failure(self, server: str) -> p.ServerFailure | None:
         return self.failures.get(server)

@@ -19,6 +19,7 @@ from hel_tui.core.protocol.sessions import (
     ExportSession,
     ForkSession,
     ListSessions,
+    LookAtSession,
     RenameSession,
     ResumeSession,
 )
@@ -440,6 +441,7 @@ Command = (
     | ExportSession
     | ForkSession
     | ListSessions
+    | LookAtSession
     | RenameSession
     | ResumeSession
     | Rewind

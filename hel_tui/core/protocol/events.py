@@ -14,6 +14,8 @@ from hel_tui.core.protocol.models import ModelLoading, ModelsListed
 from hel_tui.core.protocol.questions import Question
 from hel_tui.core.protocol.sessions import (
     SavingChanged,
+    SessionDone,
+    SessionLookedAt,
     SessionRestored,
     SessionsListed,
     SessionTitled,
@@ -387,6 +389,8 @@ Event = (
     | SavingChanged
     | Rewound
     | TodosChanged
+    | SessionDone
+    | SessionLookedAt
     | SessionRestored
     | SessionTitled
     | SessionsListed

@@ -10,6 +10,8 @@ from typing import Literal
 from hel_tui.core.values import dataclass
 
 ExportForm = Literal["markdown", "json"]
+SessionAct = Literal["renamed", "deleted", "exported"]
+Speaker = Literal["person", "model", "call", "note"]
 
 # ------------------------------------------------------------------- commands
 
@@ -49,19 +51,34 @@ class DeleteSession:
 @dataclass(frozen=True, slots=True)
 class ListSessions:
     """Look which sessions there are; with `text`, which of them have it in a turn. `SessionsListed` tells
-    when `Runtime.sessions` and `Runtime.session_hits` have it.
+    when `Runtime.sessions` and `Runtime.session_hits` have it. One that comes while another is carried out
+    takes the place of those that wait: only the newest of them is answered.
     """
 
     text: str = ""
     everywhere: bool = False
     """Of all projects, not only of this one."""
+    rows: bool = True
+    """Whether to look which there are; without, only `text` is looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class LookAtSession:
+    """Read what a kept session ends with, and which turns it has. `SessionLookedAt` tells when
+    `Runtime.session_glance` has it; of several that wait only the newest is answered.
+    """
+
+    session_id: str
+    turn: int = 0
+    """Read this turn instead of the newest ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExportSession:
-    """Write a session as a file that people or programs read."""
+    """Write a session as a file that people or programs read. A file that is there stays as it is."""
 
-    path: str
+    path: str = ""
+    """From the project on; empty for a name of hel's own there."""
     form: ExportForm = "markdown"
     session_id: str = ""
     """Empty for the session that is open."""
@@ -111,6 +128,29 @@ class SessionsListed:
     hits: int
     problem: str = ""
     """Why not all could be looked at."""
+    everywhere: bool = False
+    rows: bool = True
+    """Whether it was looked which sessions there are."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionLookedAt:
+    """The answer to `LookAtSession`."""
+
+    session_id: str
+    turn: int = 0
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionDone:
+    """What came of a command about a kept session; the same sentence is told as a notice."""
+
+    act: SessionAct
+    session_id: str
+    sentence: str
+    done: bool = True
+    """Whether it worked."""
 
 
 # ----------------------------------------------------------------------- rows
@@ -136,6 +176,10 @@ class SessionRow:
     """The session it is a fork of."""
     is_open: bool = False
     """A process has it open."""
+    cost: float | None = None
+    """Dollars, as far as prices are known; None where nothing was told of it."""
+    damaged: int = 0
+    """Lines of its file that cannot be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,3 +195,25 @@ class SessionHit:
     """(begin, end) in the excerpt of what was searched for."""
     updated: float
     """Unix time of the session's last line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A piece of a turn as a glance shows it: its beginning, a few hundred characters."""
+
+    turn: int
+    who: Speaker
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class SessionGlance:
+    """What is seen of a kept session without opening it."""
+
+    session_id: str
+    turn: int
+    """The turn that was asked for; 0 for the newest."""
+    said: tuple[Said, ...]
+    """Oldest first."""
+    turns: tuple[tuple[int, str], ...] = ()
+    """(number, beginning of what the person said) of every turn, oldest first."""

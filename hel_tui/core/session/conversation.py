@@ -156,7 +156,7 @@ class Session(Reads):
                     case p.NewSession():
                         await self._renew()
                     case p.ResumeSession(session_id):
-                        await self._go_on(self._resuming.opened(session_id))
+                        await self._go_on(self._resuming.opened(session_id), trust_again=True)
                     case p.ForkSession(session_id, turn):
                         await self._go_on(self._resuming.forked(session_id, turn))
                     case p.Rewind(turn, conversation=True, files=False):
@@ -302,8 +302,11 @@ class Session(Reads):
         self._emit(p.Cleared(self._id))
         self._show_queue()
 
-    async def _go_on(self, opening: Awaitable[Opened | str]) -> None:
-        """A kept session instead of the one that is open; that one stays where the other cannot be had."""
+    async def _go_on(self, opening: Awaitable[Opened | str], *, trust_again: bool = False) -> None:
+        """A kept session instead of the one that is open; that one stays where the other cannot be had.
+
+        `trust_again`: look at the server files as at the start, and ask about what is not trusted.
+        """
         opened = await opening
         if isinstance(opened, str):
             self._emit(p.Notice("warning", opened))
@@ -311,6 +314,8 @@ class Session(Reads):
         await self._stop_work()
         self._parts.record.write("note", text=f"left for session {opened.kept.folder.name}")
         self._restore(opened)
+        if trust_again and self._options.mcp:
+            self._spawn(self._parts.servers.look_again(quiet=True))
 
     async def _put_back(self, command: p.Rewind) -> None:
         """Give files back, and then, where it is wanted, go back in the conversation."""

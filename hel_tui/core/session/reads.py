@@ -48,11 +48,15 @@ class Reads:
 
     def sessions(self) -> tuple[p.SessionRow, ...]:
         """The sessions that were listed last."""
-        return self._resuming.rows
+        return self._resuming.archive.rows
 
     def session_hits(self) -> tuple[p.SessionHit, ...]:
         """The turns that were found last."""
-        return self._resuming.hits
+        return self._resuming.archive.hits
+
+    def session_glance(self) -> p.SessionGlance | None:
+        """The session that was looked at last."""
+        return self._resuming.archive.glance
 
     def resources(self) -> tuple[p.ResourceRow, ...]:
         """What was listed of all servers' resources."""

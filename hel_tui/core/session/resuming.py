@@ -1,19 +1,19 @@
-"""Sessions as a person deals with them: go on with one, fork, name, list, search, export and delete them.
+"""Puts a kept session, or a fork of one, in the place of the one that is open.
 
 Nothing but the conversation comes back: trust is asked again, servers connect as always, and of the tools
 only those are loaded that the conversation used and that are what they were. Not here: the files
-(store.sessions), opening one (kept).
+(store.sessions), opening one (kept), looking through all of them (archive).
 """
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Awaitable, Callable, Coroutine
 from pathlib import Path
 from typing import Any
 
 from hel_tui.core import protocol as p
 from hel_tui.core.permissions.approvals import fingerprint
+from hel_tui.core.session.archive import Archive
 from hel_tui.core.session.kept import (
     EarlierCalls,
     EarlierCompactions,
@@ -23,11 +23,10 @@ from hel_tui.core.session.kept import (
 )
 from hel_tui.core.session.parts import Parts
 from hel_tui.core.session.saving import Saving
-from hel_tui.core.store.atomic import why, write_atomic
-from hel_tui.core.store.sessions.folders import delete_session, find_session
+from hel_tui.core.store.atomic import why
+from hel_tui.core.store.sessions.folders import find_session
 from hel_tui.core.store.sessions.forking import fork_session
 from hel_tui.core.store.sessions.mending import forget_cut_off
-from hel_tui.core.store.sessions.naming import rename_session
 from hel_tui.core.store.sessions.reading import UsedTool
 from hel_tui.core.threads import in_thread
 
@@ -36,7 +35,7 @@ MOST_NAMED = 8
 
 
 class Resuming:
-    """The kept sessions of one run. Lives in the core's loop; reading methods are safe from any thread."""
+    """Opens kept sessions in one run. Lives in the core's loop; reading methods are safe from any thread."""
 
     def __init__(
         self,
@@ -58,9 +57,7 @@ class Resuming:
         self._turns = EarlierTurns(saving.folder, ())
         self._used: dict[str, UsedTool] = {}
         """Tools of servers the conversation used, until they are loaded again."""
-        self.rows: tuple[p.SessionRow, ...] = ()
-        """The sessions that were listed last."""
-        self.hits: tuple[p.SessionHit, ...] = ()
+        self.archive = Archive(parts.places, parts.redactor, saving, project, out=out, spawn=spawn)
 
     # ----------------------------------------------------------------- opening
 
@@ -69,6 +66,8 @@ class Resuming:
 
         def look() -> Opened | str:
             found = find_session(self._parts.places, self._project, wanted)
+            if found == self._saving.folder:
+                return f"Session {found.name} is the one that is open."
             return open_session(found) if isinstance(found, Path) else found
 
         return await self._in_thread(look, wanted)
@@ -189,68 +188,7 @@ class Resuming:
 
     def obey(self, command: p.Command) -> bool:
         """Carry out a command about sessions beside the turns; False for any other."""
-        match command:
-            case p.ListSessions():
-                self._spawn(self._list(command))
-            case p.RenameSession(title, session_id):
-                if session_id in ("", self._saving.folder.name):
-                    self._saving.rename(title)
-                else:
-                    self._tell(lambda: self._rename(session_id, title))
-            case p.DeleteSession(session_id):
-                self._tell(lambda: self._delete(session_id))
-            case p.ExportSession(path, form, session_id):
-                self._tell(lambda: self._export(Path(path), form, session_id))
-            case _:
-                return False
-        return True
-
-    async def _list(self, command: p.ListSessions) -> None:
-        project = None if command.everywhere else self._project
-
-        def look() -> tuple[list[p.SessionRow], list[p.SessionHit], str]:
-            from hel_tui.core.store.sessions.index import Index  # brings SQLite
-
-            with contextlib.closing(Index(self._parts.places)) as index:
-                hits = index.search(command.text, project) if command.text.strip() else []
-                return index.sessions(project), hits, index.problem
-
-        rows, hits, problem = await in_thread(look, "hel-sessions")
-        self.rows, self.hits = tuple(rows), tuple(hits)
-        self._out(p.SessionsListed(command.text, len(rows), len(hits), problem))
-
-    def _tell(self, work: Callable[[], tuple[p.Severity, str]]) -> None:
-        """Do `work` in a thread and say what came of it."""
-
-        async def told() -> None:
-            severity, sentence = await in_thread(work, "hel-session")
-            self._out(p.Notice(severity, sentence))
-
-        self._spawn(told())
-
-    def _delete(self, session_id: str) -> tuple[p.Severity, str]:
-        found = find_session(self._parts.places, None, session_id)
-        problem = delete_session(found) if isinstance(found, Path) else found
-        return ("warning", problem) if problem else ("info", f"Session {session_id} was deleted.")
-
-    def _rename(self, session_id: str, title: str) -> tuple[p.Severity, str]:
-        found = find_session(self._parts.places, None, session_id)
-        problem = rename_session(found, title, self._parts.redactor) if isinstance(found, Path) else found
-        return ("warning", problem) if problem else ("info", f"Session {session_id} has another title.")
-
-    def _export(self, path: Path, form: p.ExportForm, session_id: str) -> tuple[p.Severity, str]:
-        found = find_session(self._parts.places, None, session_id or self._saving.folder.name)
-        if not isinstance(found, Path):
-            return "warning", found
-        from hel_tui.core.store.sessions.exporting import as_json, as_markdown
-
-        target = self._project / path.expanduser()
-        try:
-            text = as_json(found) if form == "json" else as_markdown(found)
-        except OSError as error:
-            return "warning", f"{found.name} cannot be read: {why(error)}."
-        failed = write_atomic(target, text.encode("utf-8", "replace"))
-        return ("info", f"The session is in {target}.") if failed is None else ("warning", failed.sentence)
+        return self.archive.obey(command)
 
 
 def _some(names: list[str]) -> str:

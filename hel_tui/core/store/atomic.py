@@ -73,13 +73,30 @@ def write_atomic(path: Path, data: bytes, mode: int = PRIVATE_FILE) -> NotWritte
     return None
 
 
+def write_new(path: Path, data: bytes, mode: int = PRIVATE_FILE) -> NotWritten | None:
+    """Write a file that is not there yet, whole or not at all. One that is there, a link too, stays as it is.
+    None when done.
+    """
+    try:
+        _write_new(path, data, mode)
+    except FileExistsError:
+        return NotWritten(path, f"{path} is there already and was not overwritten.")
+    except OSError as error:
+        return NotWritten(path, f"{path} was not saved: {why(error)}.")
+    return None
+
+
 def _write_new(path: Path, data: bytes, mode: int) -> None:
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
-    with os.fdopen(handle, "wb") as file:
-        os.fchmod(handle, mode)
-        file.write(data)
-        file.flush()
-        os.fsync(handle)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            os.fchmod(handle, mode)
+            file.write(data)
+            file.flush()
+            os.fsync(handle)
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
 
 
 def _sync_folder(folder: Path) -> None:

@@ -23,7 +23,7 @@ from hel_tui.core.store.sessions.indexing import COLUMNS, Indexed, read_on
 from hel_tui.core.store.sessions.locking import is_open
 
 NAME = "sessions.sqlite3"
-VERSION = 1
+VERSION = 2
 """Of the tables; another one is thrown away."""
 PATIENCE = 10.0
 """Seconds another process that writes the index is waited for."""
@@ -34,7 +34,7 @@ _TABLES = """
 CREATE TABLE session (
     id TEXT PRIMARY KEY, project TEXT, title TEXT, first TEXT, model TEXT, parent TEXT,
     created REAL, updated REAL, turns INTEGER, size INTEGER, mtime INTEGER,
-    known INTEGER, turn INTEGER
+    known INTEGER, turn INTEGER, cost REAL, damaged INTEGER, damaged_before INTEGER
 );
 CREATE TABLE turn (row INTEGER PRIMARY KEY, session TEXT, turn INTEGER);
 CREATE INDEX turn_session ON turn (session);
@@ -76,7 +76,7 @@ class Index:
     def _sessions(self, project: Path | None) -> list[SessionRow]:
         where, given = _of_project(project)
         rows = self._open().execute(
-            f"SELECT id, title, first, project, created, updated, turns, size, model, parent"
+            f"SELECT id, title, first, project, created, updated, turns, size, model, parent, cost, damaged"
             f" FROM session WHERE {where} ORDER BY updated DESC, id DESC",
             given,
         )
@@ -92,6 +92,8 @@ class Index:
                 model=row[8],
                 parent=row[9],
                 is_open=is_open(self._places.sessions / row[0]),
+                cost=row[10],
+                damaged=row[11],
             )
             for row in rows
         ]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from hel_tui.core.store.sessions.journal import FILE
-from hel_tui.core.store.sessions.reading import kind_of, lines_of, parsed
+from hel_tui.core.store.sessions.reading import is_damaged, kind_of, lines_of, parsed
 from hel_tui.core.vocabulary import Json
 
 MOST_TEXT = 20_000
@@ -35,13 +35,19 @@ class Indexed:
     """Byte up to which turns are complete: the newest turn is read again from there."""
     turn: int = 0
     """Number of the turn that begins there."""
+    cost: float | None = None
+    """Dollars that were told of last."""
+    damaged: int = 0
+    """Lines that cannot be read."""
+    damaged_before: int = 0
+    """Those of the turns that are complete."""
     texts: list[tuple[int, str]] = field(default_factory=list)
     """(turn, text) that is new."""
 
 
 COLUMNS = (
     *("id", "project", "title", "first", "model", "parent", "created", "updated", "turns"),
-    *("size", "mtime", "known", "turn"),
+    *("size", "mtime", "known", "turn", "cost", "damaged", "damaged_before"),
 )
 
 
@@ -49,13 +55,18 @@ def read_on(one: Indexed, folder: Path) -> None:
     """Read a session on from where its newest turn begins. Raises OSError."""
     turn, parts = one.turn, list[str]()
     again = one.known > 0
+    one.damaged = one.damaged_before
     with (folder / FILE).open("rb") as file:
         file.seek(one.known)
         for at, _, line in lines_of(file):
             if not line.endswith(b"\n"):
                 break
             kind = kind_of(line)
-            if kind not in _TELLING or (record := parsed(line)) is None:
+            if kind not in _TELLING:
+                one.damaged += kind is None and is_damaged(line)
+                continue
+            if (record := parsed(line)) is None:
+                one.damaged += 1
                 continue
             if isinstance(written := record.get("t"), int | float):
                 one.updated = written
@@ -66,7 +77,7 @@ def read_on(one: Indexed, folder: Path) -> None:
                 number = record.get("turn")
                 turn = number if isinstance(number, int) else turn
                 one.turns += not (again and at == one.known)
-                one.known, one.turn = at, turn
+                one.known, one.turn, one.damaged_before = at, turn, one.damaged
             _take(one, kind, record)
             parts += _texts(kind, record)
     if parts:
@@ -74,7 +85,10 @@ def read_on(one: Indexed, folder: Path) -> None:
 
 
 _TELLING = frozenset(
-    {"session", "title", "model", "TurnStarted", "text", "CallStarted", "CallChanged", "Notice", "TurnEnded"}
+    {
+        *("session", "title", "model", "UsageChanged"),
+        *("TurnStarted", "text", "CallStarted", "CallChanged", "Notice", "TurnEnded"),
+    }
 )
 
 
@@ -89,6 +103,8 @@ def _take(one: Indexed, kind: str, record: Json) -> None:
             one.title = str(record.get("title", ""))
         case "model":
             one.model = str(record.get("label", ""))
+        case "UsageChanged" if isinstance(cost := record.get("cost"), int | float):
+            one.cost = cost
         case "TurnStarted" if not one.first:
             one.first = " ".join(str(record.get("text", "")).split())[:200]
         case _:

@@ -215,6 +215,11 @@ def _is_unknown(line: bytes) -> bool:
     return not line.strip() or (len(line) <= MAX_LINE and parsed(line) is not None)
 
 
+def is_damaged(line: bytes) -> bool:
+    """Whether a line without a kind (`kind_of`) cannot be read."""
+    return not _is_unknown(line)
+
+
 def parsed(line: bytes) -> Json | None:
     """The JSON object a line is; None when it is none."""
     try:
