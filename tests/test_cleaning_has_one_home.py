@@ -14,7 +14,9 @@ from hel_tui.tui.dialogs import pane, url
 
 PACKAGE = Path(hel_tui.__file__).parent
 HOME = PACKAGE / "foreign.py"
-MODULES = [path for path in sorted(PACKAGE.rglob("*.py")) if path != HOME and "samples" not in path.parts]
+LAID = {"samples", "project"}
+"""Folders with projects that are laid out, not with modules."""
+MODULES = [path for path in sorted(PACKAGE.rglob("*.py")) if path != HOME and not LAID & {*path.parts}]
 
 CONTROLS = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\xad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ud800-\udfff\ufeff\U000e0000-\U000e0fff]"

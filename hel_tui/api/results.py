@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from hel_tui.core.protocol import TurnEnd
+
 Status = Literal["done", "limit", "failed", "refused", "interrupted"]
 """How a run ended: `limit` is a bound on steps, time, cost or length; `refused`: a call or a server was not
 allowed; `failed` says why in `message`."""
@@ -93,6 +95,8 @@ class Result:
     """The last answer of the model; empty when there was none."""
     message: str = ""
     """Why it ended, for every status but `done`."""
+    reason: TurnEnd = "interrupted"
+    """How its last turn ended, in the words of the events."""
     steps: int = 0
     """Requests of the turn."""
     calls: tuple[Call, ...] = ()

@@ -95,7 +95,15 @@ class Tally:
             refused = [call.name for call in calls if call.state == "refused"]
             message = f"Not allowed: {', '.join(dict.fromkeys(refused)) or 'a server of the project'}."
         return Result(
-            status, self.text, message, self.steps, calls, self._spent(), round(self._seconds, 4), data
+            status=status,
+            text=self.text,
+            message=message,
+            reason=ended.reason if ended is not None else "interrupted",
+            steps=self.steps,
+            calls=calls,
+            usage=self._spent(),
+            seconds=round(self._seconds, 4),
+            data=data,
         )
 
     def _spent(self) -> Usage:

@@ -21,6 +21,7 @@ COMMANDS = {
     "models": "the models there are to choose from, with windows and prices",
     "doctor": "what works here and what does not, with what helps",
     "inspect": "open the app on one server that no file names: hel inspect -- COMMAND ARG…",
+    "eval": "run a lab: a task under different conditions, many times, compared",
     "demo": "lay out the sample project and open it with a scripted model",
     "completion": "a script for bash, zsh or fish that completes commands and names of servers",
     "help": "longer texts on a topic",

@@ -47,7 +47,8 @@ def _tool_names(text: str) -> tuple[str, ...]:
     return names
 
 
-def _positive(text: str) -> int:
+def positive(text: str) -> int:
+    """A whole number above 0."""
     try:
         number = int(text)
     except ValueError:
@@ -57,7 +58,19 @@ def _positive(text: str) -> int:
     return number
 
 
-def _model(text: str) -> str:
+def amount(text: str) -> float:
+    """A number above 0."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not 0 < number < 1e9:
+        raise argparse.ArgumentTypeError(f"expected a number above 0, not {text!r}")
+    return number
+
+
+def provider_and_name(text: str) -> str:
+    """A model as it is named on the command line."""
     provider, slash, name = text.partition("/")
     if not (slash and provider and name):
         raise argparse.ArgumentTypeError(f"expected PROVIDER/NAME, not {text!r}")
@@ -66,13 +79,15 @@ def _model(text: str) -> str:
 
 def add_common(parser: argparse.ArgumentParser) -> None:
     """Add the common options to a parser."""
-    parser.add_argument("--model", type=_model, metavar="PROVIDER/NAME", help="the model that answers")
+    parser.add_argument(
+        "--model", type=provider_and_name, metavar="PROVIDER/NAME", help="the model that answers"
+    )
     parser.add_argument(
         "--base-url", metavar="URL", help="an OpenAI-compatible endpoint; the key comes from HEL_API_KEY"
     )
     parser.add_argument(
         "--fallback-model",
-        type=_model,
+        type=provider_and_name,
         metavar="PROVIDER/NAME",
         help="answers the rest of a turn when the model cannot be reached",
     )
@@ -82,7 +97,7 @@ def add_common(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--access", choices=ACCESS_LEVELS, metavar="LEVEL", help=", ".join(ACCESS_LEVELS))
     parser.add_argument("--tools", type=_tool_names, metavar="a,b", help="built-in tools to offer")
     parser.add_argument(
-        "--max-steps", type=_positive, metavar="N", help="model requests in one turn (default 50)"
+        "--max-steps", type=positive, metavar="N", help="model requests in one turn (default 50)"
     )
     parser.add_argument("--no-mcp", action="store_true", help="start no servers")
     parser.add_argument(

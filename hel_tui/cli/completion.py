@@ -70,6 +70,7 @@ def main(argv: Sequence[str]) -> int:
 def commands() -> Iterator[Command]:
     """Every command there is, as its parser has it."""
     from hel_tui.cli import COMMANDS, app, demo, models, run, sessions
+    from hel_tui.cli.eval import parser as eval_parser
     from hel_tui.cli.help import TOPICS
     from hel_tui.cli.mcp.arguments import COMMANDS as MCP
     from hel_tui.cli.mcp.arguments import parser_of
@@ -79,6 +80,7 @@ def commands() -> Iterator[Command]:
     yield top
     yield Command(("run",), COMMANDS["run"], _options(run._parser()))
     yield Command(("demo",), COMMANDS["demo"], _options(demo._parser()), files=True)
+    yield Command(("eval",), COMMANDS["eval"], _options(eval_parser()), files=True)
     yield Command(("help",), COMMANDS["help"], (), tuple(TOPICS))
     yield Command(("completion",), COMMANDS["completion"], (), SHELLS)
     yield Command(("models",), COMMANDS["models"], _options(models.parser()))

@@ -76,8 +76,8 @@ def _run(args: argparse.Namespace, ground: Ground) -> int:
 
 def _look_at_servers(ground: Ground, found: list[Finding]) -> int:
     """Add a line for each approved server; all are looked at together. Returns the exit status."""
-    from hel_tui.cli.mcp.alone import run_in_order
     from hel_tui.cli.mcp.linting import ward_of
+    from hel_tui.cli.orderly import run_in_order
     from hel_tui.core.doctor.examine import examine, summary
 
     entries = [entry for entry in ground.review.trusted if entry.enabled]

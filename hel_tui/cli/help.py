@@ -28,6 +28,7 @@ TOPICS = {
     "sessions": "conversations that are kept: go on, fork, search, export, and what a crash leaves",
     "context": "what fills the window, long conversations, summaries, tokens and cost",
     "api": "hel from Python: runs, questions, results, errors",
+    "eval": "labs: a task under different conditions, many times, compared",
     "config": "settings, keys, themes, variables, and where hel keeps things",
     "json": "what --json prints, and exit statuses",
     "terminals": "when keys, colours or copying do not work",

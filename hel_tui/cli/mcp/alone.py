@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import asyncio
 import os
-import signal
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 from hel_tui.cli.common import Exit
 from hel_tui.cli.mcp.ground import Ground
@@ -114,22 +113,6 @@ def approved(name: str, ground: Ground) -> ServerEntry | int:
         if changed == name:
             sorry(f"{name} runs files that changed since you last looked: {', '.join(files)}")
     return entry
-
-
-def run_in_order(work: Coroutine[Any, Any, int]) -> int:
-    """Run a command; Ctrl+C, SIGTERM and SIGHUP end its server, and a renewal of tokens, in order."""
-
-    async def main() -> int:
-        task = asyncio.current_task()
-        assert task is not None
-        for number in (signal.SIGTERM, signal.SIGHUP):
-            asyncio.get_running_loop().add_signal_handler(number, task.cancel)
-        return await work
-
-    try:
-        return asyncio.run(main())
-    except (KeyboardInterrupt, asyncio.CancelledError):
-        return Exit.INTERRUPTED
 
 
 def sorry(sentence: str) -> int:

@@ -9,9 +9,10 @@ import argparse
 import os
 
 from hel_tui.cli.common import Exit
-from hel_tui.cli.mcp.alone import approved, run_in_order
+from hel_tui.cli.mcp.alone import approved
 from hel_tui.cli.mcp.findings import as_json, lines
 from hel_tui.cli.mcp.ground import Ground, print_json, say
+from hel_tui.cli.orderly import run_in_order
 from hel_tui.core.doctor.examine import Ward, examine
 from hel_tui.core.protocol import Diagnosis
 from hel_tui.core.store.redact import Redactor, secrets_in

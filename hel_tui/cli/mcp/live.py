@@ -17,9 +17,10 @@ from typing import Any
 
 from hel_tui.cli.common import Exit
 from hel_tui.cli.failure import failure_lines
-from hel_tui.cli.mcp.alone import UP, Alone, alone, approved, run_in_order, sorry
+from hel_tui.cli.mcp.alone import UP, Alone, alone, approved, sorry
 from hel_tui.cli.mcp.filling import fill_in, is_there
 from hel_tui.cli.mcp.ground import Ground, did_you_mean
+from hel_tui.cli.orderly import run_in_order
 from hel_tui.core.agent.arguments import parse_arguments
 from hel_tui.core.mcp.causes import META
 from hel_tui.core.mcp.entries import ServerEntry

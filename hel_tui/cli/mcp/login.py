@@ -12,9 +12,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from hel_tui.cli.common import Exit
-from hel_tui.cli.mcp.alone import UP, alone, approved, run_in_order, sorry
+from hel_tui.cli.mcp.alone import UP, alone, approved, sorry
 from hel_tui.cli.mcp.ground import Ground
 from hel_tui.cli.mcp.person import Person
+from hel_tui.cli.orderly import run_in_order
 from hel_tui.core.mcp.entries import ServerEntry
 from hel_tui.core.protocol import Event, LoginStep
 from hel_tui.core.store.places import Places

@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from hel_tui.cli.common import Exit
-from hel_tui.cli.mcp.alone import Alone, approved, run_in_order, sorry
+from hel_tui.cli.mcp.alone import Alone, approved, sorry
 from hel_tui.cli.mcp.ground import Ground, did_you_mean, print_json
 from hel_tui.cli.mcp.live import with_server
+from hel_tui.cli.orderly import run_in_order
 from hel_tui.core.mcp.contents import contents_of, prompt_messages
 from hel_tui.core.mcp.faults import CallFault
 from hel_tui.core.protocol import PromptRow

@@ -16,9 +16,10 @@ from dataclasses import dataclass, field, replace
 
 from hel_tui.cli.common import Exit
 from hel_tui.cli.failure import failure_lines
-from hel_tui.cli.mcp.alone import UP, Alone, alone, run_in_order, sorry
+from hel_tui.cli.mcp.alone import UP, Alone, alone, sorry
 from hel_tui.cli.mcp.ground import Ground, did_you_mean, note
 from hel_tui.cli.mcp.reporting import Report, as_json, junit, told, totals
+from hel_tui.cli.orderly import run_in_order
 from hel_tui.core.checks.check import FOLDER, Check
 from hel_tui.core.checks.reading import read_checks
 from hel_tui.core.checks.running import Call, NoResult, Runner

@@ -1,4 +1,4 @@
-"""A chat-completions endpoint on loopback that plays the demo script. Standard library only.
+"""A chat-completions endpoint on loopback that plays a script, the demo's or a lab's. Standard library only.
 
 Answers in small pieces with small pauses, as a model does. Not here: what it answers (script).
 """
@@ -9,7 +9,7 @@ import asyncio
 import hmac
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 
 from hel_tui.core.models.demo.script import Line, answer, arguments_text
@@ -24,7 +24,9 @@ _PIECE = re.compile(r"\s*\S{1,6}|\s+")
 class DemoEndpoint:
     """Listens from `start` until `aclose`."""
 
-    def __init__(self, key: str, pause: float = PAUSE) -> None:
+    def __init__(self, key: str, pause: float = PAUSE, plays: Callable[[Json], Line] = answer) -> None:
+        """`plays` gives the answer to a request body."""
+        self._plays = plays
         self._key = key
         self._pause = pause
         self._server: asyncio.Server | None = None
@@ -80,7 +82,7 @@ class DemoEndpoint:
 
     async def _stream(self, writer: asyncio.StreamWriter, body: Json, size: int) -> None:
         self._answers += 1
-        line = answer(body)
+        line = self._plays(body)
         writer.write(
             b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
         )

@@ -88,13 +88,13 @@ def _play(scene: Json, turn: Turn) -> Line:
         for call in step.get("calls", ()):
             tool = call["tool"]
             if tool in turn.results:
-                found = re.search(_filled(call.get("shows", ""), values), turn.results[tool])
+                found = re.search(filled(call.get("shows", ""), values), turn.results[tool])
                 if found is None:
                     return _stopped(scene, tool, turn)
                 values |= found.groupdict()
             elif tool in turn.offered:
                 if not _is_loaded(call, turn):
-                    pending.append((tool, _filled(call["arguments"], values)))
+                    pending.append((tool, filled(call["arguments"], values)))
             elif tool != LOADER:
                 return _stopped(scene, tool, turn)
         if pending or "calls" not in step:
@@ -116,14 +116,14 @@ def _is_loaded(call: Json, turn: Turn) -> bool:
     return call["tool"] == LOADER and turn.offered.issuperset(call["arguments"]["names"])
 
 
-def _filled(value: Any, values: dict[str, str]) -> Any:
+def filled(value: Any, values: dict[str, str]) -> Any:
     """`value` with `<name>` replaced by the value of that name, in every string in it."""
     if isinstance(value, str):
         return re.sub(r"(?<!\?P)<(\w+)>", lambda m: values.get(m[1], m[0]), value)
     if isinstance(value, list):
-        return [_filled(one, values) for one in value]
+        return [filled(one, values) for one in value]
     if isinstance(value, dict):
-        return {key: _filled(one, values) for key, one in value.items()}
+        return {key: filled(one, values) for key, one in value.items()}
     return value
 
 
