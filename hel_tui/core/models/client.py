@@ -119,10 +119,8 @@ class ChatClient:
         tried = {self._dialect}
         attempt = 0
         notes: list[str] = []
-        if self._info.sees is None and images_in(request.messages):
-            sees = await asked(self._info, self._key)
-            by_name = sees_by_name(self._info.name) is True
-            self._info = replace(self._info, sees=by_name if sees is None else sees)
+        if self._info.sees is None and images_in(request.messages) and not await self.sight():
+            notes.append(self._blind)
         while True:
             begun = False
             try:
@@ -148,6 +146,18 @@ class ChatClient:
                 why = failure.fault.sentence
             yield RetryPart(attempt, RETRIES, delay, why)
             await self._sleep(delay)
+
+    async def sight(self) -> bool:
+        """Whether it takes images; its endpoint is asked once where that is not known. Never raises."""
+        if self._info.sees is None:
+            sees = await asked(self._info, self._key)
+            by_name = sees_by_name(self._info.name) is True
+            self._info = replace(self._info, sees=by_name if sees is None else sees)
+        return bool(self._info.sees)
+
+    @property
+    def _blind(self) -> str:
+        return f"{self._info.label} takes no images: they are sent as their markers only."
 
     async def accepts(self, tools: Sequence[ToolDefinition]) -> bool:
         """Whether a tiny request with these tools is taken; it is left with the first part of its answer.
@@ -225,7 +235,7 @@ class ChatClient:
         refusal = refused_images(failure) if self._info.sees and sent else ""
         if refusal == "model":
             self._info = replace(self._info, sees=False)
-            return f"{self._info.label} takes no images: they are sent as their markers only."
+            return self._blind
         if refusal == "images":
             self._unwanted.update(sent)
             return f"Images were refused and left out. {failure.fault.sentence}"

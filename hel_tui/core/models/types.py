@@ -225,6 +225,9 @@ class ChatModel(Protocol):
     def stream(self, request: Request) -> AsyncIterator[Part]:
         """Send the request and yield its parts, `Finish` last. Raises `ModelFault`."""
 
+    async def sight(self) -> bool:
+        """Whether it takes images; its endpoint is asked where that is not known. Never raises."""
+
     async def accepts(self, tools: Sequence[ToolDefinition]) -> bool:
         """Whether a tiny request with these tools is taken. Raises `ModelFault` when that cannot be told."""
 

@@ -137,6 +137,11 @@ class Model:
         self.note = opened.note
         return opened.model
 
+    async def blind(self) -> str:
+        """The label of the model that answers when it takes no images, else empty."""
+        model = self.current
+        return model.info.label if model is not None and not await model.sight() else ""
+
     def set_effort(self, effort: str) -> str:
         """How hard to think from now on; a sentence when there is no such effort, else empty."""
         word = effort.strip().lower()

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, replace
 
 from hel_tui.core import protocol as p
@@ -58,14 +58,14 @@ class Offerings:
         own: OwnFiles,
         hide: Callable[[str], str] = lambda text: text,
         *,
-        sees: Callable[[], tuple[str, bool | None]] = lambda: ("", None),
+        blind: Callable[[], Awaitable[str]],
     ) -> None:
-        """`hide` takes known secrets out of what goes to the model; `sees` says which model answers, and
-        whether it takes images.
+        """`hide` takes known secrets out of what goes to the model; `blind` names the model that answers when
+        it takes no images.
         """
         self._own = own
         self._hide = hide
-        self._sees = sees
+        self._blind = blind
         self._host = host
         self._files = files
         self._emit = emit
@@ -130,10 +130,16 @@ class Offerings:
 
     async def attach(self, server: str, uri: str) -> str:
         """Let a resource, or with no server a file, join the next message. Returns "" or why it cannot."""
+        problem = await self._attach(server, uri)
+        if not problem:
+            await self._look_at(self._attached.get((server, uri)))
+        return problem
+
+    async def _attach(self, server: str, uri: str) -> str:
         if (server, uri) not in self._attached and len(self._attached) >= MOST_ATTACHED:
             return f"{MOST_ATTACHED} files and resources are attached already."
         if not server:
-            return self._join(await in_thread(lambda: self._own.read(uri), "hel-attach"))
+            return self._join(await in_thread(lambda: self._hidden(self._own.read(uri)), "hel-attach"))
         try:
             contents = await self._fetch(server, uri)
         except CallFault as fault:
@@ -159,25 +165,34 @@ class Offerings:
             estimate_tokens(text) + IMAGE_TOKENS * len(images),
             in_part,
         )
-        self._attached[server, uri] = Joining(shown, text, images)
-        self._tell()
-        return ""
+        return self._join(Joining(shown, text, images))
 
     async def paste(self, data: bytes) -> str:
         """Let an image from the clipboard join the next message. Returns "" or why it cannot."""
-        return self._join(await in_thread(lambda: self._own.pasted(data), "hel-attach"))
+        joining = await in_thread(lambda: self._hidden(self._own.pasted(data)), "hel-attach")
+        problem = self._join(joining)
+        if not isinstance(joining, str):
+            await self._look_at(joining)
+        return problem
 
     def _join(self, joining: Joining | str) -> str:
-        """Attach a file of the person's; say beforehand when the model will not see it."""
+        """Attach what was read; a sentence why it could not be is handed on."""
         if isinstance(joining, str):
             return joining
         shown = joining.shown
-        self._attached["", shown.uri] = replace(joining, text=self._hide(joining.text))
-        label, sees = self._sees()
-        if joining.images and sees is False:
-            self._warn("", f"{label} takes no images: of {shown.name} it reads type, size and place only.")
+        self._attached[shown.server, shown.uri] = joining
         self._tell()
         return ""
+
+    def _hidden(self, read: Joining | str) -> Joining | str:
+        """The same without known secrets."""
+        return read if isinstance(read, str) else replace(read, text=self._hide(read.text))
+
+    async def _look_at(self, joining: Joining | None) -> None:
+        """Say beforehand when the model will not see what is attached."""
+        if joining is not None and joining.images and (label := await self._blind()):
+            name = joining.shown.name
+            self._warn("", f"{label} takes no images: of {name} it reads type, size and place only.")
 
     def detach(self, server: str, uri: str) -> None:
         """It does not join after all."""
@@ -213,17 +228,19 @@ class Offerings:
         for server, uri in self._mentions(text):
             if (server, uri) in parts:
                 continue
-            if problem := await self.attach(server, uri):
+            if problem := await self._attach(server, uri):
                 return problem
             parts[server, uri] = self._attached.pop((server, uri))
             self._tell()
+            await self._look_at(parts[server, uri])
         for path in await in_thread(lambda: self._own.mentions(text), "hel-attach"):
             if ("", path) in parts:
                 continue
-            if problem := await self.attach("", path):
+            if problem := await self._attach("", path):
                 return problem
             parts["", path] = self._attached.pop(("", path))
             self._tell()
+            await self._look_at(parts["", path])
         texts = [text, *(one.text for one in parts.values())]
         images = tuple(image for one in parts.values() for image in one.images)
         return Message("\n\n".join(texts), images)

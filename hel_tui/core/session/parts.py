@@ -287,7 +287,7 @@ def assemble(
         emit,
         OwnFiles(workspace, lambda: files),
         redactor.known,
-        sees=lambda: (model.current.info.label, model.current.info.sees) if model.current else ("", None),
+        blind=model.blind,
     )
 
     def turn_over(folder: Path) -> None:

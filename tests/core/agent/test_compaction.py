@@ -48,6 +48,9 @@ class Summing:
 
     def learn(self, schemas: SchemaProfile) -> None: ...
 
+    async def sight(self) -> bool:
+        return False
+
     async def accepts(self, tools: Sequence[ToolDefinition]) -> bool:
         return True
 

@@ -241,7 +241,8 @@ async def test_an_endpoint_is_asked_once_and_only_when_there_is_an_image() -> No
 async def test_a_model_nobody_knows_gets_markers_only() -> None:
     async with Refusing(400) as endpoint:
         model = ChatClient(ModelInfo("any", "my-model", endpoint.url), profile_of("any"))
-        await told(model, [PNG])
+        finish = await told(model, [PNG])
+        assert finish.notes == ("any/my-model takes no images: they are sent as their markers only.",)
         assert model.info.sees is False
         await model.aclose()
     assert endpoint.requests[-1]["messages"] == [{"role": "user", "content": "look"}]

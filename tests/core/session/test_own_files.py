@@ -93,6 +93,20 @@ def test_a_model_that_sees_nothing_is_told_of_before_anything_is_sent(
         assert not driver.of(p.TurnStarted)
 
 
+def test_an_endpoint_is_asked_beforehand_whether_a_model_nobody_knows_sees(
+    play: Open, model: ScriptedModel, project: Path
+) -> None:
+    (project / "shot.png").write_bytes(PNG)
+    with play(say("ok"), servers={}) as driver:
+        driver.wait(lambda _: driver.of(p.ModelChanged), "the model")
+        driver.send(p.Attach("", "shot.png"))
+        driver.wait(lambda _: any("takes no images" in one.text for one in driver.of(p.Notice)), "a word")
+        assert not driver.of(p.TurnStarted) and not model.requests
+        driver.ask("what is this?")
+        assert len([one for one in driver.of(p.Notice) if "takes no images" in one.text]) == 1
+    assert isinstance(user(model.requests[0]), str)
+
+
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [

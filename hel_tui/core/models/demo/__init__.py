@@ -36,6 +36,9 @@ class DemoModel:
     def learn(self, schemas: SchemaProfile) -> None:
         self._client.learn(schemas)
 
+    async def sight(self) -> bool:
+        return await self._client.sight()
+
     async def accepts(self, tools: Sequence[ToolDefinition]) -> bool:
         return await self._client.accepts(tools)
 

@@ -128,6 +128,10 @@ class ServedModel:
         """Use other rules for tools from now on."""
         self._client.learn(schemas)
 
+    async def sight(self) -> bool:
+        """Whether it takes images."""
+        return await self._client.sight()
+
     async def accepts(self, tools: Sequence[ToolDefinition]) -> bool:
         """Whether a tiny request with these tools is taken."""
         return await self._client.accepts(tools)
