@@ -57,8 +57,9 @@ async def test_the_path_of_an_image_that_is_dropped_on_the_terminal_is_attached(
 
 async def test_pasting_from_the_system_asks_the_core_and_puts_text_in():
     async with opened(scenes.busy_core()) as d:
+        d.app.copy_to_clipboard("copied in hel")
         await d.press("ctrl+v")
-        await d.until(lambda: d.core.sent(p.PasteClipboard))
+        await d.until(lambda: d.core.sent(p.PasteClipboard) == [p.PasteClipboard("copied in hel")])
         await d.put(p.Pasted("from the system"))
         await d.until(lambda: d.app.main.prompt.text == "from the system")
 

@@ -28,6 +28,9 @@ class FilesFound:
 class PasteClipboard:
     """Attach the image in the system's clipboard, else hand on its text (`Pasted`)."""
 
+    otherwise: str = ""
+    """Text to hand on where the system's clipboard cannot be read or is empty: what was copied within hel."""
+
 
 @dataclass(frozen=True, slots=True)
 class Pasted:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from hel_tui.core import protocol as p
-from hel_tui.core.session.clipboard import Empty, read_clipboard
+from hel_tui.core.session.clipboard import Empty, Unfit, read_clipboard
 from hel_tui.core.session.offerings import Offerings
 from hel_tui.core.threads import in_thread
 from hel_tui.core.tools.finding import FileIndex
@@ -42,8 +42,8 @@ class Attaching:
         match command:
             case p.FindFiles(word):
                 self._spawn(self._find(word))
-            case p.PasteClipboard():
-                self._spawn(self._paste())
+            case p.PasteClipboard(otherwise):
+                self._spawn(self._paste(otherwise))
             case _:
                 return False
         return True
@@ -64,12 +64,17 @@ class Attaching:
     async def _found(self, word: str) -> tuple[str, ...]:
         return await in_thread(lambda: self._index.find(word), "hel-files")
 
-    async def _paste(self) -> None:
+    async def _paste(self, otherwise: str) -> None:
         problem = ""
         try:
             found = await in_thread(lambda: read_clipboard(self._environ, self._project), "hel-clipboard")
         except Empty as nothing:
-            problem = str(nothing)
+            if otherwise:
+                self._emit(p.Pasted(otherwise))
+            else:
+                problem = str(nothing)
+        except Unfit as unfit:
+            problem = str(unfit)
         else:
             if isinstance(found, str):
                 self._emit(p.Pasted(found))

@@ -28,8 +28,15 @@ class Empty(Exception):
     """There is nothing to paste; the text is a sentence."""
 
 
+class Unfit(Exception):
+    """What is there cannot be pasted; the text is a sentence."""
+
+
 def read_clipboard(environ: Mapping[str, str], project: Path) -> bytes | str:
-    """The bytes of an image, else text. May take as long as LIMIT; call it beside the loop. Raises Empty."""
+    """The bytes of an image, else text. May take as long as LIMIT; call it beside the loop.
+
+    Raises Empty, Unfit.
+    """
     readers = (("wl-paste", _wayland), ("xclip", _xclip), ("osascript", _mac), ("pbpaste", _pbpaste))
     tried = False
     for name, reader in readers:
@@ -77,9 +84,9 @@ def _pbpaste(program: str, environ: Mapping[str, str]) -> str:
 
 def _image(data: bytes) -> bytes:
     if len(data) > MAX_BYTES:
-        raise Empty(f"The image in the clipboard is over {MAX_BYTES // 2**20} MiB: too large for a model.")
+        raise Unfit(f"The image in the clipboard is over {MAX_BYTES // 2**20} MiB: too large for a model.")
     if measure(data) is None:
-        raise Empty("The image in the clipboard is no PNG, JPEG, GIF or WebP.")
+        raise Unfit("The image in the clipboard is no PNG, JPEG, GIF or WebP.")
     return data
 
 

@@ -210,3 +210,19 @@ def test_without_a_program_the_person_is_told_what_to_install(play: Open, tmp_pa
     with play(servers={}, environ=environment(tmp_path) | {"PATH": str(tmp_path)}) as driver:
         driver.send(p.PasteClipboard())
         driver.wait(lambda _: any("wl-clipboard" in one.text for one in driver.of(p.Notice)), "a word")
+
+
+def test_without_a_program_what_was_copied_in_hel_is_pasted(play: Open, tmp_path: Path) -> None:
+    with play(servers={}, environ=environment(tmp_path) | {"PATH": str(tmp_path)}) as driver:
+        driver.send(p.PasteClipboard("copied here"))
+        driver.wait(lambda _: p.Pasted("copied here") in driver.events, "the text")
+        assert not driver.of(p.Notice)
+
+
+def test_an_image_that_is_too_large_is_told_and_nothing_else_pasted(play: Open, tmp_path: Path) -> None:
+    (tmp_path / "shot").write_bytes(PNG + bytes(MAX_BYTES))
+    body = f'case "$*" in --list-types) echo image/png;; *image/png*) cat {tmp_path}/shot;; esac'
+    with play(servers={}, environ=clipboard(tmp_path / "bin", body)) as driver:
+        driver.send(p.PasteClipboard("copied here"))
+        driver.wait(lambda _: any("over 5 MiB" in one.text for one in driver.of(p.Notice)), "a word")
+        assert not driver.of(p.Pasted)
