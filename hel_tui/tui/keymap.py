@@ -45,6 +45,7 @@ _TOGETHER = {
     "picker": ("list",),
     "rewind": ("list", "picker"),
     "models": ("list", "picker"),
+    "sessions": ("list", "picker"),
     "checks": ("list",),
     "renewal": ("list",),
     "fields": ("list", "call"),

@@ -339,6 +339,9 @@ def _apply_session(state: ViewState, changes: Changes, event: p.Event) -> None:
             changes.rewound.append(event.turn)
         case p.SessionRestored():
             state.restoring = False
+            changes.sessions.append(event)
+        case p.SessionsListed() | p.SessionLookedAt() | p.SessionDone():
+            changes.sessions.append(event)
         case p.CoreFailed():
             state.failed = event.report
             changes.ended = True

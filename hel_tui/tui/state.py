@@ -207,6 +207,10 @@ class Changes:
     """Saved checks, or how they went."""
     models: bool = False
     """The list of all models."""
+    sessions: list[p.SessionsListed | p.SessionLookedAt | p.SessionDone | p.SessionRestored] = field(
+        default_factory=list
+    )
+    """What was told of kept sessions."""
     files: p.FilesFound | None = None
     """Files that were looked for."""
     pasted: str = ""

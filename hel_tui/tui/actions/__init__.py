@@ -1,6 +1,6 @@
 """The one table of what can be done by key, a module for each part of the screen."""
 
-from hel_tui.tui.actions import authoring, calling, log, main, models, rewinding, server, wire
+from hel_tui.tui.actions import authoring, calling, log, main, models, rewinding, server, sessions, wire
 from hel_tui.tui.actions.action import Action
 
 ACTIONS: tuple[Action, ...] = (
@@ -12,6 +12,7 @@ ACTIONS: tuple[Action, ...] = (
     *authoring.ACTIONS,
     *rewinding.ACTIONS,
     *models.ACTIONS,
+    *sessions.ACTIONS,
 )
 
 __all__ = ["ACTIONS", "Action"]

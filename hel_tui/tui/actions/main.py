@@ -14,6 +14,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("app.context", "alt+c", "context", palette=True),
     Action("app.rewind", "alt+u", "rewind", palette=True),
     Action("app.models", "alt+m", "models", palette=True),
+    Action("app.sessions", "ctrl+s", "sessions", palette=True),
     Action("app.access", "shift+tab", "access", palette=True),
     Action("app.interrupt", "escape", "interrupt", palette=True),
     Action("app.next", "tab,f6", "next_pane"),

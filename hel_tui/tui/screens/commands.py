@@ -18,6 +18,7 @@ from hel_tui.tui.screens import sheets
 from hel_tui.tui.screens.call.opening import Calls
 from hel_tui.tui.screens.editing import Editing
 from hel_tui.tui.screens.picker import Picker
+from hel_tui.tui.screens.sessions.moves import Sessions
 from hel_tui.tui.screens.text import TextScreen
 from hel_tui.tui.screens.typed import Typed
 from hel_tui.tui.state import CallItem
@@ -43,6 +44,7 @@ class Commands:
         self.calls = Calls(hel)
         self.typed = Typed(hel, screen, self)
         self.editing = Editing(hel, screen)
+        self.sessions = Sessions(hel)
         self._last_stop = float("-inf")
 
     # ------------------------------------------------------------------- keys

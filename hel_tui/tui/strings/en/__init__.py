@@ -12,6 +12,7 @@ from hel_tui.tui.strings.en import (
     screen,
     server,
     servers,
+    sessions,
     todos,
     wire,
 )
@@ -29,5 +30,6 @@ ENGLISH: dict[str, str] = {
     **authoring.STRINGS,
     **context.STRINGS,
     **rewinding.STRINGS,
+    **sessions.STRINGS,
     **todos.STRINGS,
 }

@@ -12,6 +12,7 @@ from hel_tui.tui.strings.ko import (
     screen,
     server,
     servers,
+    sessions,
     todos,
     wire,
 )
@@ -29,5 +30,6 @@ KOREAN: dict[str, str] = {
     **authoring.STRINGS,
     **context.STRINGS,
     **rewinding.STRINGS,
+    **sessions.STRINGS,
     **todos.STRINGS,
 }

@@ -1,0 +1,335 @@
+"""The sheet of sessions: what is kept, searched while it is typed, looked into, and gone on with.
+
+Titles are compared here and at once; turns are searched by the core, a moment after the last key, and an
+answer to an older search is dropped. Not here: reading (core), lines (texts), going on (moves).
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Vertical
+from textual.timer import Timer
+
+from hel_tui.core import protocol as p
+from hel_tui.tui import keymap
+from hel_tui.tui.screens.picker import Picker, PickerList, foot_line
+from hel_tui.tui.screens.sessions import texts
+from hel_tui.tui.screens.sessions.title import TitleField
+from hel_tui.tui.screens.sessions.turns import TurnsScreen
+from hel_tui.tui.screens.text import TextScreen
+from hel_tui.tui.strings import t
+from hel_tui.tui.widgets.lines import Bar, Line, width_of
+from hel_tui.tui.widgets.rows import Row
+
+if TYPE_CHECKING:
+    from hel_tui.tui.app import HelApp
+
+PAUSE = 0.15
+"""Seconds without a key after which turns are searched, or a session is looked into."""
+HITS_EACH = 3
+"""Turns that are shown of one session."""
+
+
+def now() -> float:
+    """Unix time."""
+    return time.time()
+
+
+class SessionList(PickerList):
+    BINDINGS: ClassVar[list[BindingType]] = keymap.bindings("sessions")
+
+    def action_wish(self, what: str) -> None:
+        self.post_message(self.Wish(what))
+
+
+class Foot(Bar):
+    """As many keys as there is room for; the last one, which tells all, always."""
+
+    def __init__(self, keys: Sequence[tuple[str, str]]) -> None:
+        super().__init__()
+        self.keys = keys
+
+    def lines(self) -> list[Line]:
+        *keys, last = self.keys
+        while keys and width_of(foot_line([*keys, last])) > self.columns:
+            keys.pop()
+        return [foot_line([*keys, last])]
+
+
+class SessionsScreen(Picker):
+    """Enter goes on with the marked session; the other keys are in the foot."""
+
+    parts = ("sessions", "picker", "list")
+    foot = (
+        ("list.open", "short.sessions.resume"),
+        ("picker.filter", "short.sessions.search"),
+        ("sessions.fork", "short.sessions.fork"),
+        ("sessions.rename", "short.sessions.rename"),
+        ("sessions.delete", "short.sessions.delete"),
+        ("sessions.all", "short.sessions.all"),
+        ("sessions.export", "short.sessions.export"),
+        ("sessions.turns", "short.sessions.turns"),
+        ("app.keys", "short.sessions.keys"),
+    )
+
+    def __init__(self, hel: HelApp, words: str = "") -> None:
+        super().__init__(t("sessions.title"), SessionList())
+        self.hel = hel
+        self.words = words
+        self.everywhere = False
+        self.title_field = TitleField()
+        self.project = os.path.realpath(hel.bridge.state.project or ".")
+        self.by_id: dict[str, p.SessionRow] | None = None
+        """None until they are listed."""
+        self.hits: dict[str, list[p.SessionHit]] = {}
+        self.searching = False
+        self.problem = ""
+        self._pauses: dict[str, Timer] = {}
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="dialog sheet picker"):
+            yield self.head
+            yield self.list
+            yield self.detail
+            yield self.finder
+            yield self.title_field
+            yield Foot(self.foot)
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self._list()
+        if self.words:
+            self.do("filter")
+            self.finder.value = self.words
+
+    def _list(self) -> None:
+        self.hel.send(p.ListSessions(self.filter, everywhere=self.everywhere))
+
+    # ------------------------------------------------------------------ drawing
+
+    @property
+    def open_id(self) -> str:
+        """The session that is open here."""
+        return self.hel.bridge.state.session_id
+
+    def draw(self) -> None:
+        where = t("sessions.title_all" if self.everywhere else "sessions.title")
+        count = len(self.by_id) if self.by_id is not None else 0
+        more = f" · {t('sessions.searching')}" if self.searching else ""
+        self.heading = f"{where} · {count}{more}" if self.by_id is not None else where
+        super().draw()
+
+    def rows(self) -> list[Row]:
+        if not self.filter:
+            return [Row(one, ()) for one in self.by_id or ()]
+        words = self.filter.split()
+        out: list[Row] = []
+        for session_id, row in (self.by_id or {}).items():
+            title = row.title.casefold()
+            hits = self.hits.get(session_id, ())
+            if not hits and not all(word in title for word in words) and self.filter not in session_id:
+                continue
+            out.append(Row(session_id, ()))
+            out += [Row(f"{session_id} {hit.turn}", ()) for hit in hits[:HITS_EACH]]
+            if (more := len(hits) - HITS_EACH) > 0:
+                out.append(
+                    Row(f"{session_id} …", [(f"     {t('sessions.more', n=more)}", "muted")], live=False)
+                )
+        return out
+
+    def line(self, key: str, width: int) -> Line:
+        row, hit = self._row(key), self._hit(key)
+        if hit is not None:
+            return texts.hit_line(hit, width)
+        if row is None:
+            return ()
+        return texts.session_line(row, width, now=now(), open_id=self.open_id, everywhere=self.everywhere)
+
+    def _row(self, key: str) -> p.SessionRow | None:
+        return (self.by_id or {}).get(key.partition(" ")[0])
+
+    def _hit(self, key: str) -> p.SessionHit | None:
+        session_id, _, turn = key.partition(" ")
+        return next((hit for hit in self.hits.get(session_id, ()) if str(hit.turn) == turn), None)
+
+    def empty(self) -> str:
+        if self.by_id is None:
+            return t("sessions.reading")
+        if self.filter:
+            return t("sessions.searching" if self.searching else "sessions.nothing_found")
+        return t("sessions.none_at_all" if self.everywhere else "sessions.none")
+
+    def details(self, key: str) -> list[Line]:
+        """What is known of the marked session, and what it ends with, as far as there is room."""
+        row, hit = self._row(key), self._hit(key)
+        if row is None:
+            return []
+        lines = texts.fact_lines(row, open_id=self.open_id, elsewhere=self._elsewhere(row))
+        glance = self.hel.core.session_glance()
+        turn = hit.turn if hit is not None else 0
+        if glance is None or (glance.session_id, glance.turn) != (row.session_id, turn):
+            return lines
+        width, rows = self.detail.size.width - 1, self.detail.size.height - len(lines)
+        return [*lines, *texts.fitting(glance.said, width, rows, newest=not turn)]
+
+    def _describe(self) -> None:
+        super()._describe()
+        self._later("look", self._look)
+
+    def _elsewhere(self, row: p.SessionRow) -> str:
+        """The command that opens a session of another project; empty for one of this."""
+        if not row.project or row.project == self.project:
+            return ""
+        return f"hel {shlex.quote(row.project)} -r {row.session_id}"
+
+    # ------------------------------------------------------------------ the core
+
+    def _later(self, name: str, do: Callable[[], None]) -> None:
+        """Do it when no key has come for a moment."""
+        if name in self._pauses:
+            self._pauses[name].stop()
+        self._pauses[name] = self.set_timer(PAUSE, do)
+
+    def _look(self) -> None:
+        key = self.list.current
+        if (row := self._row(key)) is None:
+            return
+        hit, glance = self._hit(key), self.hel.core.session_glance()
+        turn = hit.turn if hit is not None else 0
+        if glance is None or (glance.session_id, glance.turn) != (row.session_id, turn):
+            self.hel.send(p.LookAtSession(row.session_id, turn))
+
+    def set_filter(self, text: str) -> int:
+        wanted = text.strip().casefold()
+        if wanted != self.filter:
+            self.hits, self.searching = {}, bool(wanted)
+            self._later("search", self._search)
+        return super().set_filter(text)
+
+    def _search(self) -> None:
+        if self.filter:
+            self.hel.send(p.ListSessions(self.filter, everywhere=self.everywhere, rows=False))
+
+    def heard(self, event: p.Event) -> None:
+        """Something was told of sessions."""
+        match event:
+            case p.SessionsListed():
+                self._listed(event)
+            case p.SessionLookedAt():
+                row = self._row(self.list.current)
+                if row is not None and row.session_id == event.session_id:
+                    self.detail.show(self.details(self.list.current))
+            case p.SessionDone():
+                self.hel.say(event.sentence, "info" if event.done else "warning")
+                if event.done and event.act != "exported":
+                    self._list()
+            case _:
+                pass
+
+    def _listed(self, event: p.SessionsListed) -> None:
+        if event.everywhere != self.everywhere:
+            return
+        if event.rows:
+            self.by_id = {row.session_id: row for row in self.hel.core.sessions()}
+        if event.text == self.filter:
+            self.searching = False
+            self.hits = {}
+            for hit in self.hel.core.session_hits() if self.filter else ():
+                self.hits.setdefault(hit.session_id, []).append(hit)
+        if event.problem and event.problem != self.problem:
+            self.problem = event.problem
+            self.hel.say(event.problem, "warning")
+        self.draw()
+        if self.filter and self.finder.display:
+            self.finder.found = sum(row.live for row in self.list.rows)
+            self.finder.refresh()
+
+    # --------------------------------------------------------------------- keys
+
+    def pick(self, key: str) -> None:
+        row, hit = self._row(key), self._hit(key)
+        if row is None:
+            return
+        if row.session_id == self.open_id:
+            self.dismiss("")
+            if hit is not None:
+                self.hel.main.show_card(f"user-{hit.turn}")
+        elif elsewhere := self._elsewhere(row):
+            self.hel.say(t("sessions.elsewhere", command=elsewhere), "warning")
+        else:
+            self.hel.main.commands.sessions.resume(row.session_id, hit.turn if hit is not None else 0)
+
+    def do(self, what: str) -> None:
+        key = self.list.current
+        row, hit = self._row(key), self._hit(key)
+        match what:
+            case "filter":
+                self.finder.open(t("sessions.search"), self.list, self.set_filter)
+            case "all":
+                self.everywhere = not self.everywhere
+                self.by_id, self.hits, self.searching = None, {}, bool(self.filter)
+                self.draw()
+                self._list()
+            case "close":
+                super().do(what)
+            case _ if row is None:
+                pass
+            case "fork" if elsewhere := self._elsewhere(row):
+                self.hel.say(t("sessions.elsewhere", command=elsewhere), "warning")
+            case "turns" if elsewhere := self._elsewhere(row):
+                self.hel.say(t("sessions.elsewhere", command=elsewhere), "warning")
+            case "fork":
+                self.hel.main.commands.sessions.fork(row.session_id, hit.turn if hit is not None else 0)
+            case "turns":
+                self.hel.push_screen(TurnsScreen(self.hel, row.session_id, texts.title_of(row)))
+            case "rename":
+                self.title_field.open(row.session_id, texts.title_of(row))
+            case "delete":
+                self._delete(row)
+            case "export":
+                self.hel.send(p.ExportSession("", "markdown", row.session_id))
+            case "export_json":
+                self.hel.send(p.ExportSession("", "json", row.session_id))
+            case "command":
+                self.hel.copy(f"hel {shlex.quote(row.project or self.project)} -r {row.session_id}")
+            case "look":
+                self._show_glance(row)
+            case _:
+                super().do(what)
+
+    def _show_glance(self, row: p.SessionRow) -> None:
+        glance = self.hel.core.session_glance()
+        if glance is not None and glance.session_id == row.session_id:
+            self.hel.push_screen(TextScreen(texts.title_of(row), texts.glance_lines(glance.said)))
+
+    def _delete(self, row: p.SessionRow) -> None:
+        if row.session_id == self.open_id or row.is_open:
+            self.hel.say(t("sessions.delete_open"), "warning")
+            return
+        lines: list[Line] = [
+            *texts.fact_lines(row, open_id=self.open_id, elsewhere=""),
+            [],
+            [(t("sessions.delete_sure"), "warn")],
+        ]
+
+        def done(key: str | None) -> None:
+            if key == "y":
+                self.hel.send(p.DeleteSession(row.session_id))
+
+        keys = {"y": t("sessions.delete_yes")}
+        self.hel.push_screen(TextScreen(t("sessions.delete_title"), lines, keys), done)
+
+    @on(TitleField.Given)
+    def _given(self, event: TitleField.Given) -> None:
+        event.stop()
+        self.set_focus(self.list)
+        if event.session_id:
+            self.hel.send(p.RenameSession(event.title, event.session_id))
