@@ -79,6 +79,8 @@ class MainScreen(MainLayout):
             self.config.update()
         if changes.models:
             self.commands.models_listed()
+        if changes.sessions:
+            self.commands.sessions.heard(changes)
         if changes.pasted:
             self.prompt.take_paste(changes.pasted)
         if changes.given_back and not self.prompt.text:
@@ -270,6 +272,9 @@ class MainScreen(MainLayout):
         from hel_tui.tui.screens.context import ContextScreen  # not needed for the first paint
 
         self.hel.push_screen(ContextScreen(self.hel))
+
+    def action_sessions(self) -> None:
+        self.commands.sessions.open()
 
     def action_models(self) -> None:
         self.commands.open_models()

@@ -12,6 +12,7 @@ from hel_tui.core import protocol as p
 from hel_tui.tui import slash
 from hel_tui.tui.safe import clean
 from hel_tui.tui.screens import sheets
+from hel_tui.tui.screens.sessions.typed import SessionCommands
 from hel_tui.tui.state import AnswerItem, ServerItem
 from hel_tui.tui.strings import t
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 LOG_LEVELS: tuple[p.LogLevel, ...] = get_args(p.LogLevel)
 
 
-class Typed:
+class Typed(SessionCommands):
     """Bound to the app and its main screen."""
 
     def __init__(self, hel: HelApp, screen: MainScreen, commands: Commands) -> None:
