@@ -100,11 +100,16 @@ def main(argv: Sequence[str]) -> int:
 def _plan(lab: Lab, args: argparse.Namespace) -> Plan:
     """What is to be done. Raises BadLab."""
     from hel_tui.labs.campaign import Plan
+    from hel_tui.labs.lab import SCRIPTED
     from hel_tui.labs.running import Asked
+    from hel_tui.labs.tables import BadLab
 
+    chosen = _chosen(lab, args.conditions)
+    if args.model == SCRIPTED and (silent := [one.name for one in chosen if not one.script]):
+        raise BadLab(f"condition {silent[0]} has no script for the scripted model")
     return Plan(
         lab,
-        _chosen(lab, args.conditions),
+        chosen,
         args.repetitions or lab.repetitions,
         args.parallel or lab.parallel,
         Asked(args.model or "", args.base_url or "", args.effort or ""),

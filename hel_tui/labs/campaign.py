@@ -18,6 +18,7 @@ from hel_tui.api import HelError
 from hel_tui.labs.keeping import Results
 from hel_tui.labs.lab import SCRIPTED, Condition, Lab
 from hel_tui.labs.running import Asked, Run, carry_out
+from hel_tui.labs.tables import BadLab
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +78,7 @@ async def run_lab(plan: Plan, results: Results, tell: Callable[[dict[str, Any]],
             for worker in workers:
                 worker.cancel()
             await asyncio.gather(*workers, return_exceptions=True)
-    except HelError as error:
+    except (HelError, BadLab) as error:
         outcome.stopped = str(error)
     finally:
         if plan.keep is None:

@@ -86,9 +86,9 @@ def _judge(lab: Lab) -> None:
     names = [one.name for one in lab.conditions]
     if twice := [name for name in names if names.count(name) > 1]:
         raise BadLab(f"{where}: two conditions are named {twice[0]}")
-    for one in lab.conditions:
-        if (one.model or lab.model) == SCRIPTED and not one.script:
-            raise BadLab(f"{where}, condition {one.name}: the scripted model has no [[condition.script]]")
+    scripted = [one for one in lab.conditions if (one.model or lab.model) == SCRIPTED]
+    if silent := [one.name for one in scripted if not one.script]:
+        raise BadLab(f"{where}, condition {silent[0]}: the scripted model has no [[condition.script]]")
 
 
 # ------------------------------------------------------------------- parts

@@ -25,6 +25,7 @@ from hel_tui.labs.checking import Scene, look, server_calls
 from hel_tui.labs.lab import SCRIPTED, Condition, Lab
 from hel_tui.labs.reading import files_of, laid_name
 from hel_tui.labs.scripted import scripted_model
+from hel_tui.labs.tables import BadLab
 
 PYTHON = "LAB_PYTHON"
 """Variable that names the interpreter hel runs in, for entries of servers written in Python."""
@@ -67,7 +68,7 @@ async def carry_out(
 ) -> dict[str, Any]:
     """Make one run in `folder`, which is made; returns its row for the results.
 
-    Raises what hel.api raises when there is no model; a bug in hel becomes a row.
+    Raises what hel.api raises when there is no model, and BadLab; a bug in hel becomes a row.
     """
     condition, started, began = run.condition, time.time(), time.monotonic()
     project = folder / "project"
@@ -188,5 +189,8 @@ def _approve_servers(
     configuration = load_servers(project, places, named_files=(), environ=environ)
     store = TrustStore(places.state)
     review = store.review(configuration, project, environ)
+    there = {case.entry.name for case in review.cases}
+    if unknown := [name for name in names if name not in there]:
+        raise BadLab(f"the project has no server {unknown[0]} that could be approved")
     if problem := store.remember(review, set(names)):
         raise OSError(problem)

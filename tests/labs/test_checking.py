@@ -1,0 +1,102 @@
+"""What a check looks at, and why it says no."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hel_tui.labs.checking import Scene, changed_files, look, server_calls
+from hel_tui.labs.lab import Check, Wanted
+from hel_tui.labs.running import lay
+
+
+@pytest.fixture
+def scene(tmp_path: Path) -> Scene:
+    template = tmp_path / "template"
+    (template / "dot-hel" / "mcp").mkdir(parents=True)
+    (template / "dot-hel" / "mcp" / "server.py").write_text("pass\n")
+    (template / "config.ini").write_text("port=7000\n")
+    (template / "notes.md").write_text("notes\n")
+    (template / "link").symlink_to("notes.md")
+    project = tmp_path / "project"
+    lay(template, project)
+    return Scene(project, template, "It is 8437 now.", dict(os.environ))
+
+
+def calls(scene: Scene, *made: tuple[str, dict[str, Any]]) -> None:
+    """Write a server's log."""
+    heard = [{"method": "tools/call", "params": {"name": n, "arguments": a}} for n, a in made]
+    lines = [{"method": "initialize"}, {"message": heard[0]}, *heard[1:]] if heard else []
+    (scene.project / "log.jsonl").write_text("".join(json.dumps(one) + "\n" for one in lines) + '{"torn')
+
+
+def why(scene: Scene, **clauses: Any) -> str:
+    return look(Check("check", **clauses), scene).why
+
+
+def test_a_project_is_laid_with_its_hidden_folder_and_links_as_links(scene: Scene) -> None:
+    assert (scene.project / ".hel" / "mcp" / "server.py").read_text() == "pass\n"
+    assert (scene.project / "link").readlink() == Path("notes.md")
+    assert changed_files(scene) == ()
+
+
+def test_a_file_is_held_to_its_very_bytes(scene: Scene) -> None:
+    assert why(scene, file="config.ini", exact="port=7000\n") == ""
+    assert why(scene, file="config.ini", exact="port=7000") == "config.ini is 'port=7000\\n'"
+    assert why(scene, file="gone.ini", exact="") == "gone.ini is not there"
+
+
+def test_parts_and_patterns_of_a_file_all_have_to_be_there(scene: Scene) -> None:
+    assert why(scene, file="config.ini", contains=("port", "=7"), matches=(r"\d{4}",)) == ""
+    assert why(scene, file="config.ini", contains=("port", "host")) == "config.ini has no 'host'"
+    assert why(scene, file="config.ini", matches=("^host",)) == "config.ini does not match ^host"
+    assert why(scene, file="gone.ini", absent=True) == ""
+    assert why(scene, file="config.ini", absent=True) == "config.ini is there"
+
+
+def test_what_else_changed_is_named_but_not_what_lies_in_hels_folder(scene: Scene) -> None:
+    (scene.project / "config.ini").write_text("port=8437\n")
+    (scene.project / ".hel" / "log").write_text("x")
+    assert why(scene, changed=("config.ini",), only_changed=("config.ini",)) == ""
+    (scene.project / "new.txt").write_text("")
+    (scene.project / "notes.md").unlink()
+    (scene.project / "link").unlink()
+    (scene.project / "link").symlink_to("config.ini")
+    assert changed_files(scene) == ("config.ini", "link", "new.txt", "notes.md")
+    assert why(scene, only_changed=("config.ini", "*.txt")) == "changed too: link, notes.md"
+    assert why(scene, changed=("other.txt",)) == "other.txt is as it was"
+
+
+def test_the_answer_is_looked_at(scene: Scene) -> None:
+    assert why(scene, answer_contains=("8437",), answer_matches=(r"is \d+",)) == ""
+    assert "the answer has no '9123'" in why(scene, answer_contains=("9123",), answer_matches=("^no",))
+
+
+def test_calls_have_to_be_in_order_in_the_servers_log_others_may_stand_between(scene: Scene) -> None:
+    wanted = (Wanted("list"), Wanted("lookup", {"service": "api"}))
+    calls(scene, ("list", {}), ("ping", {}), ("lookup", {"service": "api", "more": 1}))
+    assert why(scene, log="log.jsonl", calls=wanted, not_called=("drop",)) == ""
+    assert why(scene, log="log.jsonl", calls=wanted, exactly=True).startswith("other calls, too: list, ping")
+    assert why(scene, log="log.jsonl", not_called=("ping",)) == "ping was called"
+    calls(scene, ("lookup", {"service": "api"}), ("list", {}))
+    assert why(scene, log="log.jsonl", calls=wanted) == "calls the server saw: lookup, list"
+    calls(scene, ("list", {}), ("lookup", {"service": "worker"}))
+    assert why(scene, log="log.jsonl", calls=wanted) == "calls the server saw: list, lookup"
+
+
+def test_a_server_that_was_never_called_has_no_calls(scene: Scene) -> None:
+    assert server_calls(scene.project, "nowhere.jsonl") == []
+    assert why(scene, log="nowhere.jsonl", calls=(Wanted("list"),)) == "calls the server saw: none"
+
+
+def test_a_program_judges_by_its_status(scene: Scene) -> None:
+    judge = "import sys; print('looking'); sys.exit(open('config.ini').read() != 'port=7000\\n')"
+    assert why(scene, command=(sys.executable, "-c", judge)) == ""
+    (scene.project / "config.ini").write_text("port=1\n")
+    assert why(scene, command=(sys.executable, "-c", judge)).endswith("ended with 1: looking")
+    assert why(scene, command=("no-such-program-here",)).startswith("no-such-program-here: ")
