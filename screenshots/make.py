@@ -49,6 +49,7 @@ PICTURES = (
     "overview",
     "wire",
     "call",
+    "context",
     "small",
     "korean",
     "form",
@@ -375,6 +376,11 @@ async def walk(wanted: frozenset[str]) -> None:
         await person.pilot.press("f4", "enter")
         await person.rest(0.5)
         person.shoot("tool")
+        await person.pilot.press("escape")
+        person.app.main.prompt.focus()
+        await person.say("/context")
+        await person.rest(0.5)
+        person.shoot("context")
         await person.pilot.press("escape", "ctrl+p")
         await person.rest(0.5)
         person.shoot("palette")
