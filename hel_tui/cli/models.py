@@ -96,7 +96,7 @@ def _line(row: ModelRow) -> str:
     """Name, window, price, what it can."""
     from hel_tui.tui.text.figures import dollars, short_tokens
 
-    price = "price unknown"
+    price = "on this machine" if row.is_local else "price unknown"
     if row.input_price is not None and row.output_price is not None:
         price = f"${dollars(row.input_price)}/{dollars(row.output_price)}"
     facts = (
@@ -108,4 +108,4 @@ def _line(row: ModelRow) -> str:
         "used lately" if row.recent else "",
     )
     name = f"{row.label:<{NAME_WIDTH}}"
-    return f"{name} {short_tokens(row.window) or '?':>6}  {price:<14} {', '.join(filter(None, facts))}"
+    return f"{name} {short_tokens(row.window) or '?':>6}  {price:<15} {', '.join(filter(None, facts))}"

@@ -72,6 +72,18 @@ def test_the_port_task_runs_without_a_screen(run, project: Path, env, model: Scr
     assert result["text"] == "config.ini now says port=8437."
 
 
+def test_a_model_that_stands_in_is_told_in_words_and_in_json(run, model: ScriptedModel) -> None:
+    down = fail(429, "overloaded", headers={"Retry-After": "600"})
+    model.replies[:] = [down, say("from the other one")] * 2
+    ran = run("hi", "--no-mcp", "--fallback-model", "scripted/other")
+    assert (ran.status, ran.out.strip()) == (0, "from the other one"), ran.err
+    assert "scripted/other answers the rest of this turn." in ran.err
+    ran = run("hi", "--no-mcp", "--json", "--fallback-model", "scripted/other")
+    assert ran.status == 0
+    assert "scripted/other answers the rest of this turn." in ran.of("error")[-1]["message"]
+    assert [body["model"] for body in model.requests] == ["scripted", "other"] * 2
+
+
 @pytest.mark.parametrize(
     ("name", "status", "words"),
     [

@@ -47,8 +47,8 @@ LIST = p.ModelList(
         ),
         CLAUDE,
         p.ModelRow("anthropic", "claude-haiku-4-5", window=200_000, sees=True),
-        p.ModelRow("ollama", "qwen3:8b", window=32_768, tools=True, thinks=True, loaded=True),
-        p.ModelRow("ollama", "llama2:latest", tools=False, sees=False),
+        p.ModelRow("ollama", "qwen3:8b", window=32_768, tools=True, thinks=True, loaded=True, is_local=True),
+        p.ModelRow("ollama", "llama2:latest", tools=False, sees=False, is_local=True),
     ),
 )
 

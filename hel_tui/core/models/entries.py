@@ -52,9 +52,9 @@ def read_list(value: Any) -> tuple[Listed, ...]:
     if not isinstance(entries, list):
         raise ValueError("no list")
     return tuple(
-        read_entry(clean(name)[:LONGEST], entry)
+        read_entry(name, entry)
         for entry in entries[:MOST]
-        if isinstance(entry, dict) and (name := _name(entry))
+        if isinstance(entry, dict) and (name := clean(_name(entry))[:LONGEST])
     )
 
 

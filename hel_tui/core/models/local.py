@@ -52,16 +52,23 @@ async def find_local(
     return tuple(engine for engine in found if engine is not None)
 
 
-async def _engine(provider: str, base_url: str, limit: float) -> LocalEngine | None:
+async def is_listening(base_url: str, limit: float = LIMIT) -> bool:
+    """Whether somebody takes connections there within `limit` seconds."""
     parts = urlsplit(base_url)
     try:
         async with asyncio.timeout(limit):
             _, writer = await asyncio.open_connection(parts.hostname, parts.port)
     except (OSError, TimeoutError):
-        return None
+        return False
     writer.close()
     with suppress(OSError):
         await writer.wait_closed()
+    return True
+
+
+async def _engine(provider: str, base_url: str, limit: float) -> LocalEngine | None:
+    if not await is_listening(base_url, limit):
+        return None
     listed, problem = await listed_models(base_url, "", limit)
     return None if problem else LocalEngine(provider, base_url, tuple(one.name for one in listed))
 

@@ -11,11 +11,11 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from hel_tui.core.models.choose import HEL_KEY, Keyring, told_by
+from hel_tui.core.models.choose import HEL_KEY, LOCAL_FILE, Keyring, told_by
 from hel_tui.core.models.engines import engine_models
 from hel_tui.core.models.entries import Listed
 from hel_tui.core.models.known import facts_of, window_of
-from hel_tui.core.models.local import listed_models, local_places
+from hel_tui.core.models.local import is_listening, listed_models, local_places
 from hel_tui.core.models.prices import listed as priced
 from hel_tui.core.models.profiles import LOCAL, PROFILES, profile_of
 from hel_tui.core.models.sight import sees_by_name
@@ -27,6 +27,8 @@ LIMIT = 8.0
 """Seconds a provider gets to list its models."""
 KEPT = 600.0
 """Seconds for which the list of a provider elsewhere is taken as it was."""
+OWN_PORTS = ("ollama", "lmstudio")
+"""Engines with ports of their own. What is amiss at the others' is more likely somebody's web server."""
 _TWINS = ("openai-chat", "openai-responses")
 """Other ways to speak to a provider that is listed already."""
 
@@ -98,7 +100,7 @@ class Survey:
         for place in self._places:
             _, listed, problem = self._answers.get(place, (0.0, (), ""))
             waiting = place in self._asking
-            if place.is_local and not listed and not waiting:
+            if place.is_local and not listed and not waiting and not problem:
                 continue  # nothing listens there: nobody asked for it
             providers.append(
                 ProviderRow(
@@ -129,7 +131,10 @@ def _by_use(rows: dict[tuple[str, str], ModelRow], recent: Iterable[Known]) -> l
 
 async def _asked(place: Place) -> tuple[tuple[Listed, ...], str]:
     if place.is_local:
-        return await engine_models(place.provider, place.base_url, place.key, LIMIT)
+        if not await is_listening(place.base_url):
+            return (), ""
+        listed, problem = await engine_models(place.provider, place.base_url, place.key, LIMIT)
+        return listed, problem if place.provider in OWN_PORTS else ""
     api = profile_of(place.provider, "", place.base_url if place.own_address else "").dialect.api
     return await listed_models(place.base_url, place.key, LIMIT, api)
 
@@ -180,6 +185,7 @@ def _row(provider: str, name: str, address: str, listed: Listed, own: bool) -> M
         rate.input if rate is not None else None,
         rate.cached if rate is not None else None,
         rate.output if rate is not None else None,
+        is_local=not own and provider in (*LOCAL, LOCAL_FILE),
     )
 
 

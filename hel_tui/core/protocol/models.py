@@ -65,6 +65,8 @@ class ModelRow:
     output_price: float | None = None
     recent: bool = False
     """It answered lately."""
+    is_local: bool = False
+    """It runs on this machine: there is nothing to pay."""
 
     @property
     def label(self) -> str:

@@ -63,7 +63,7 @@ def model_lines(row: p.ModelRow, effort: str, *, now: bool) -> list[Line]:
         {True: t("models.takes_images"), False: t("models.no_images"), None: ""}[row.sees],
         t("models.takes_no_tools") if row.tools is False else "",
     ]
-    price = t("models.no_price")
+    price = t("models.free" if row.is_local else "models.no_price")
     if row.input_price is not None and row.output_price is not None:
         cached = row.input_price if row.cached_price is None else row.cached_price
         price = t(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from typing import Any
 
 import pytest
@@ -91,6 +92,41 @@ async def test_an_engine_that_is_not_there_is_not_worth_a_word() -> None:
     told = Told()
     await told.survey.look([Place("ollama", "http://127.0.0.1:9/v1", is_local=True)], [])
     assert told.now == ModelList()
+
+
+async def test_an_engine_that_hangs_floods_or_answers_badly_at_its_own_port_is_told_and_another_port_is_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(surveying, "LIMIT", 0.5)
+
+    class Hanging(Engine):
+        async def _answer(self, exchange: Any) -> None:
+            await exchange.client_left()
+
+    class Flooding(Engine):
+        async def _answer(self, exchange: Any) -> None:
+            await exchange.start()
+            with contextlib.suppress(ConnectionError):
+                while True:
+                    await exchange.write(b'{"models": [' + b" " * 2**16)
+
+    told = Told()
+    async with Hanging({}) as hanging, Flooding({}) as flooding, Engine({}) as odd, Engine(ONE) as good:
+        places = [("ollama", hanging), ("lmstudio", flooding), ("llamacpp", odd), ("vllm", good)]
+        await told.survey.look([Place(name, one.url, is_local=True) for name, one in places], [])
+    ollama, lmstudio, vllm = told.now.providers
+    assert "did not list its models within 0.5 seconds" in ollama.problem
+    assert lmstudio.provider == "lmstudio" and lmstudio.problem
+    assert (vllm.provider, vllm.models) == ("vllm", 1)
+    assert [row.is_local for row in told.now.models] == [True]
+
+
+async def test_names_that_nobody_could_read_are_left_out_and_others_made_safe() -> None:
+    names = ["\u200b\u200b", "", "\x1b]0;owned\x07x", "a\nb", "y" * 100_000, 5, None]
+    told = Told()
+    async with Engine({"GET /v1/models": {"data": [{"id": name} for name in names]}}) as engine:
+        await told.survey.look([place(engine)], [])
+    assert [row.name for row in told.now.models] == ["x", "a b", "y" * 200]
 
 
 async def test_models_used_lately_come_first_even_where_nobody_lists_them() -> None:

@@ -24,6 +24,7 @@ STRINGS: dict[str, str] = {
     "models.effort_own": "as the provider likes",
     "models.price": "${input} in, ${cached} cached, ${output} out for a million tokens",
     "models.no_price": "price unknown",
+    "models.free": "runs on this machine: nothing to pay",
     "models.loading": "loading {percent}%",
     "models.stands_in": "{label} (stands in)",
     "effort.now": "The model thinks as hard as: {effort}. It can be asked for: {all}.",

@@ -23,6 +23,7 @@ STRINGS: dict[str, str] = {
     "models.effort_own": "제공자가 정함",
     "models.price": "백만 토큰당 입력 ${input}, 캐시 ${cached}, 출력 ${output}",
     "models.no_price": "가격을 알 수 없음",
+    "models.free": "이 컴퓨터에서 실행: 비용 없음",
     "models.loading": "불러오는 중 {percent}%",
     "models.stands_in": "{label} (대신 답함)",
     "effort.now": "지금 생각 정도: {effort}. 고를 수 있는 것: {all}.",
