@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 from hel_tui.core.agent.approval import NOT_EXECUTED, Approver, Refused
@@ -84,20 +85,21 @@ class Caller:
         """
         self._approver.stopped = False
         cards = [self._opened(turn, call, offered) for call in calls]
+        groups = self._groups(cards, offered)
+        kept = 0
         try:
-            for group in self._groups(cards, offered):
-                outcomes = await asyncio.gather(*(self._one(card, offered) for card in group))
-                for card, outcome in zip(group, outcomes, strict=True):
-                    keep(
-                        ToolMessage(
-                            card.call.id, card.call.name, outcome.text, outcome.failed, outcome.images
-                        )
-                    )
-        except asyncio.CancelledError:  # the turn ends: nobody's turn comes any more
-            for card in cards:
-                if card.state == "queued":
+            for group in groups:
+                async with asyncio.TaskGroup() as together:  # ends when all of them have
+                    for card in group:
+                        together.create_task(self._one(card, offered))
+                kept += _keep_results(group, keep)
+        except BaseException:  # the turn ends: what was not begun is not, and no call is without a result
+            for card in cards[kept:]:
+                if card.outcome is None:
                     card.state = "cancelled"
-                    self._ledger.finish(card, Outcome(CANCELLED_BEFORE, failed=True, cancelled=True))
+                    sentence = CANCELLED if card.began else CANCELLED_BEFORE
+                    self._ledger.finish(card, Outcome(sentence, failed=True, cancelled=True))
+            _keep_results(cards[kept:], keep)
             raise
 
     def _opened(self, turn: int, call: ToolCall, offered: Offered) -> Card:
@@ -173,10 +175,7 @@ class Caller:
         try:
             outcome = await asyncio.shield(task)
         except asyncio.CancelledError:
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
-            card.state = "cancelled"
-            outcome = Outcome(CANCELLED if card.began else CANCELLED_BEFORE, failed=True, cancelled=True)
+            outcome = await self._cut(card, task)
             own = asyncio.current_task()
             if own is not None and own.cancelling():  # the turn ends, not just this call
                 self._ledger.finish(card, outcome)
@@ -185,6 +184,17 @@ class Caller:
             del self._running[card.id]
         self._ledger.finish(card, outcome)
         return outcome
+
+    async def _cut(self, card: Card, task: asyncio.Task[Outcome]) -> Outcome:
+        """End a call's task, however often who waits for that is cancelled; what came of the call."""
+        task.cancel()
+        while not task.done():
+            with suppress(asyncio.CancelledError):
+                await asyncio.wait([task])
+        if not task.cancelled() and task.exception() is None:  # it came to its end just before
+            return task.result()
+        card.state = "cancelled"
+        return Outcome(CANCELLED if card.began else CANCELLED_BEFORE, failed=True, cancelled=True)
 
     async def _path(self, card: Card, offered: Offered) -> Outcome:
         """The path of a call; every way to fail is an outcome."""
@@ -261,3 +271,12 @@ class Caller:
         if count == REMARK_AT[-1]:
             told = "the same call" if calls == 1 else "the same two calls in turn"
             self._emit(Notice("warning", f"The model made {told} {count} times: {checked.tool.raw}"))
+
+
+def _keep_results(cards: Sequence[Card], keep: Callable[[ToolMessage], None]) -> int:
+    """Hand on the results of calls that are over; returns how many."""
+    for card in cards:
+        outcome = card.outcome
+        assert outcome is not None
+        keep(ToolMessage(card.call.id, card.call.name, outcome.text, outcome.failed, outcome.images))
+    return len(cards)

@@ -58,6 +58,8 @@ class Card:
     """What was made of the model's own arguments, as sentences for the person."""
     remarks: list[str] = field(default_factory=list)
     """Sentences for the model, put behind the result."""
+    outcome: Outcome | None = None
+    """What came of it; None before its end."""
 
     @property
     def id(self) -> str:
@@ -218,6 +220,7 @@ class Ledger:
 
     def finish(self, card: Card, outcome: Outcome) -> None:
         """The call ended, in the state the card says."""
+        card.outcome = outcome
         seconds = time.monotonic() - card.began if card.began else 0.0
         text = outcome.text if outcome.full is None or len(outcome.full) > MAX_KEPT_RESULT else outcome.full
         detail = replace(

@@ -52,6 +52,8 @@ SAVE_AGAIN = 2.0
 GOODBYE = "hel is closing"
 SAVE_TIME = 2.0
 """Seconds the end waits for what the person approved or chose to be written."""
+SETTLE_TIME = 3.0
+"""Seconds the end waits for what a command that was cut off changed to be found out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +187,9 @@ class Session(Reads):
             await self._parts.model.aclose()
         self._parts.record.close()
         self._saving.close()
-        self._parts.checkpoints.close()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(SETTLE_TIME):
+                await in_thread(self._parts.checkpoints.close)
 
     def post(self, command: p.Command) -> None:
         """Take a command."""
@@ -362,6 +366,7 @@ class Session(Reads):
             self._busy.cancel()
             await asyncio.wait([self._busy])
             await asyncio.sleep(0)  # its end is told before the new session begins
+            await in_thread(self._parts.checkpoints.settle)  # of this session, not of the next one
         await self._by_hand.clear()
         self._untold.clear()
 

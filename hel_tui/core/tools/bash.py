@@ -133,11 +133,12 @@ class Bash(Builtin):
         checkpoints = self._checkpoints
         if checkpoints is None:
             return await self._run(argv, limit, invocation)
-        await in_thread(lambda: checkpoints.before_command(self.raw))
+        before = asyncio.ensure_future(in_thread(lambda: checkpoints.before_command(self.raw)))
         try:
+            await asyncio.shield(before)
             finished = await self._run(argv, limit, invocation)
         except BaseException:  # a call that is cancelled does not wait: whoever needs it next does
-            self._settling = asyncio.ensure_future(in_thread(checkpoints.after_command))
+            self._settling = asyncio.ensure_future(_settle(before, checkpoints))
             raise
         await in_thread(checkpoints.after_command)
         return finished
@@ -166,6 +167,12 @@ class Bash(Builtin):
             if sandboxed:
                 self._sandbox.leave()
         return Finished(code, out, err)
+
+
+async def _settle(before: asyncio.Future[None], checkpoints: Checkpoints) -> None:
+    """Find out what a command changed that was cut off, once the look before it is over."""
+    await asyncio.wait([before])
+    await in_thread(checkpoints.after_command)
 
 
 def command_environment(environ: Mapping[str, str], *, with_secrets: bool = False) -> dict[str, str]:

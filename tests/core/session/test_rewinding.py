@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from hel_tui.core import protocol as p
 from tests.fixtures.models.endpoint import Reply, ScriptedModel, call, calls, say
 from tests.rig import Driver
@@ -135,3 +137,23 @@ def test_a_command_of_the_persons_own_is_not_undone(play: Open, project: Path) -
         driver.turn_end(0)
         rewound(driver, p.Rewind())
     assert (project / "mine").exists()
+
+
+@pytest.mark.parametrize("how", ["hel ends", "a new session begins"])
+def test_what_a_command_changed_that_was_cut_off_is_undone_in_the_session_it_ran_in(
+    play: Open, project: Path, how: str
+) -> None:
+    step = call("bash", {"command": "echo port=9 > config.ini; touch began; sleep 60"})
+    with play(step, servers={}, access="auto", tools=TOOLS) as driver:
+        driver.send(p.Submit("go"))
+        driver.wait(lambda _: (project / "began").exists(), "the command")
+        session = driver.of(p.SessionStarted)[0].session_id
+        if how == "a new session begins":
+            driver.send(p.NewSession())
+            driver.wait(lambda _: driver.of(p.Cleared), "the new session")
+            assert driver.core.checkpoints() == ()
+    with play(servers={}, access="auto", tools=TOOLS, resume=session) as driver:
+        driver.wait(lambda _: driver.core.checkpoints(), "the checkpoints")
+        assert rewound(driver, p.Rewind(1)).restored == 2
+    assert names(project) == ["config.ini"]
+    assert (project / "config.ini").read_text() == "port=7000\n"

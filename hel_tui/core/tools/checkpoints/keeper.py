@@ -80,8 +80,9 @@ class Checkpoints:
             self._begin(folder)
 
     def close(self) -> None:
-        """Let go of what only a later command of this session would need."""
+        """Find out what the last command changed, and let go of what only a later one would need."""
         with self.lock:
+            self.settle()
             if self._log is not None:
                 self._sweep(self._log)
                 self._log.close()
