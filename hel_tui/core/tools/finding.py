@@ -10,6 +10,8 @@ import os
 import subprocess
 import time
 from collections.abc import Mapping
+from itertools import islice
+from operator import methodcaller
 from pathlib import Path
 
 from hel_tui.core.tools.paths import CLOSED_NAME, Workspace, is_closed_name
@@ -24,7 +26,10 @@ MOST = 300_000
 """Files that are known."""
 SHOWN = 30
 
-_RIPGREP = ("--no-config", "--files", "--null", "--no-messages", "--hidden", "--glob", "!.git")
+_RIPGREP = (
+    *("--no-config", "--files", "--null", "--no-messages", "--hidden", "--glob", "!.git"),
+    *("--threads", "1"),  # in the same order each time
+)
 _GIT = (
     *("-c", "core.fsmonitor=false", "-c", "core.untrackedCache=false"),  # no program of the repository's runs
     *("ls-files", "-z", "--cached", "--others", "--exclude-standard"),
@@ -38,7 +43,9 @@ class FileIndex:
         self._project = workspace.project
         self._environ = {name: environ[name] for name in ("PATH", "HOME", "LANG") if name in environ}
         self._paths: list[str] = []
+        """The best first: not deep, short."""
         self._lower: list[str] = []
+        self._said = b""
         self._listed = float("-inf")
 
     def find(self, word: str, most: int = SHOWN) -> tuple[str, ...]:
@@ -48,27 +55,43 @@ class FileIndex:
         paths that have its letters in order; shorter ones first.
         """
         if time.monotonic() - self._listed > FRESH:
-            self._paths = self._list()
-            self._lower = [path.lower() for path in self._paths]
+            self._look()
             self._listed = time.monotonic()
         low = word.lower()
-        begin: list[str] = []
-        name: list[str] = []
-        path: list[str] = []
-        letters: list[str] = []
+        begin: list[int] = []
+        name: list[int] = []
+        path: list[int] = []
         for at, one in enumerate(self._lower):
             if low in one:
                 base = one[one.rfind("/") + 1 :]
-                (begin if base.startswith(low) else name if low in base else path).append(self._paths[at])
-            elif len(letters) < MOST and len(low) > 2 and _has_letters(one, low):
-                letters.append(self._paths[at])
-        found: list[str] = []
-        for group in (begin, name, path, letters):
-            if len(found) < most:
-                found += sorted(group, key=lambda one: (one.count("/"), len(one), one))[: most - len(found)]
-        return tuple(found)
+                (begin if base.startswith(low) else name if low in base else path).append(at)
+                if len(begin) == most:
+                    break
+        found = [*begin, *name, *path][:most]
+        if len(found) < most and len(low) > 2:
+            known = set(found)
+            letters = (at for at, one in enumerate(self._lower) if _has_letters(one, low) and at not in known)
+            found += islice(letters, most - len(found))
+        return tuple(self._paths[at] for at in found)
 
-    def _list(self) -> list[str]:
+    def _look(self) -> None:
+        """Know the names there are now; what was told the last time is not put in order anew."""
+        said = self._list()
+        if said == self._said:
+            return
+        self._said = said
+        text = said.decode("utf-8", "replace")
+        names = text.split("\0")[:MOST]
+        if not text.isascii() or CLOSED_NAME in text.lower():
+            names = [name for name in names if not _is_closed(name)]
+        names.sort()
+        names.sort(key=len)
+        names.sort(key=methodcaller("count", "/"))
+        self._paths = [name for name in names if name]
+        self._lower = [name.lower() for name in self._paths]
+
+    def _list(self) -> bytes:
+        """Paths, with a zero byte between two."""
         ways: list[tuple[str, tuple[str, ...]]] = [("rg", _RIPGREP)]
         if (self._project / ".git").exists():
             ways.append(("git", _GIT))
@@ -78,7 +101,7 @@ class FileIndex:
                 return listed
         return self._walked()
 
-    def _told(self, program: str, arguments: tuple[str, ...]) -> list[str] | None:
+    def _told(self, program: str, arguments: tuple[str, ...]) -> bytes | None:
         """What a program lists; None when it cannot."""
         try:
             done = subprocess.run(
@@ -94,10 +117,9 @@ class FileIndex:
             return None
         if done.returncode not in (0, 1) or (done.returncode and done.stdout):
             return None
-        names = done.stdout.decode("utf-8", "replace").split("\0")[:MOST]
-        return [name for name in names if name and not _is_closed(name)]
+        return done.stdout
 
-    def _walked(self) -> list[str]:
+    def _walked(self) -> bytes:
         end = time.monotonic() + LIMIT
         found: list[str] = []
         folders = [""]
@@ -111,10 +133,10 @@ class FileIndex:
                             if entry.name not in SKIPPED and not is_closed_name(entry.name):
                                 folders.append(f"{path}/")
                         elif entry.is_file(follow_symlinks=False) and not is_closed_name(entry.name):
-                            found.append(path.encode("utf-8", "surrogateescape").decode("utf-8", "replace"))
+                            found.append(path)
             except OSError:
                 continue
-        return found
+        return "\0".join(found).encode("utf-8", "surrogateescape")
 
 
 def _is_closed(path: str) -> bool:
