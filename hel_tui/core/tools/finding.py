@@ -20,6 +20,8 @@ from hel_tui.core.tools.walking import SKIPPED
 
 FRESH = 3.0
 """Seconds for which a listing is taken as it was: a mention is typed key by key."""
+REST = 10
+"""How many times as long as a listing took there is none."""
 LIMIT = 5.0
 """Seconds a listing may take."""
 MOST = 300_000
@@ -46,7 +48,8 @@ class FileIndex:
         """The best first: not deep, short."""
         self._lower: list[str] = []
         self._said = b""
-        self._listed = float("-inf")
+        self._until = float("-inf")
+        """When names are to be looked for anew."""
 
     def find(self, word: str, most: int = SHOWN) -> tuple[str, ...]:
         """At most so many paths, relative to the project, in which all of `word` occurs; the best first.
@@ -54,9 +57,11 @@ class FileIndex:
         Names that begin with it come before names that have it, those before paths that have it, those before
         paths that have its letters in order; shorter ones first.
         """
-        if time.monotonic() - self._listed > FRESH:
+        now = time.monotonic()
+        if now > self._until:
             self._look()
-            self._listed = time.monotonic()
+            took = time.monotonic() - now
+            self._until = now + took + max(FRESH, took * REST)
         low = word.lower()
         begin: list[int] = []
         name: list[int] = []
@@ -113,6 +118,8 @@ class FileIndex:
                 timeout=LIMIT,
                 check=False,
             )
+        except subprocess.TimeoutExpired as late:  # a tree of millions: what is known of it by then
+            return (late.stdout or b"").rpartition(b"\0")[0] or None
         except (OSError, subprocess.SubprocessError):
             return None
         if done.returncode not in (0, 1) or (done.returncode and done.stdout):

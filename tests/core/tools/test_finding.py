@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import sys
 import time
 from pathlib import Path
 
 import pytest
 
+from hel_tui.core.tools import finding
 from hel_tui.core.tools.finding import FileIndex
 from hel_tui.core.tools.paths import Workspace
 
@@ -91,15 +93,44 @@ def test_links_are_not_followed_out_of_the_project(tmp_path: Path) -> None:
     assert index.find("app") == ()
 
 
+def lists(folder: Path, body: str) -> dict[str, str]:
+    """A search path whose `rg` is this program in Python."""
+    folder.mkdir()
+    program = folder / "rg"
+    program.write_text(f"#!{sys.executable} -S\nimport sys, time\n{body}\n")
+    program.chmod(0o755)
+    return {"PATH": str(folder), "HOME": str(folder)}
+
+
 def test_a_hundred_thousand_names_are_searched_while_a_key_is_typed(tmp_path: Path) -> None:
-    index = FileIndex(Workspace(tmp_path), {})
-    index._paths = [f"folder{n % 100}/part{n % 1_000}/file_{n}.py" for n in range(100_000)]
-    index._lower = list(index._paths)
-    index._listed = time.monotonic() + 1_000
-    began = time.process_time()
-    assert len(index.find("file_99")) == 30
-    searched = time.process_time() - began
-    began = time.process_time()
-    for path in index._lower:
-        path.find("file_99")
-    assert searched < 50 * (time.process_time() - began)
+    names = [f"folder{n % 100}/part{n % 1_000}/file_{n}.py" for n in range(100_000)]
+    body = "for n in range(100_000): sys.stdout.write(f'folder{n % 100}/part{n % 1_000}/file_{n}.py\\0')"
+    index = FileIndex(Workspace(lay(tmp_path / "project", "a.txt")), lists(tmp_path / "bin", body))
+    assert index.find("file_99999") == ("folder99/part999/file_99999.py",)
+    for word in ("file_99", "99/part", "zzzz"):
+        began = time.process_time()
+        index.find(word)
+        searched = time.process_time() - began
+        began = time.process_time()
+        for name in names:
+            name.find(word)
+        assert searched < 50 * (time.process_time() - began)
+
+
+def test_of_a_tree_that_takes_too_long_what_came_by_then_is_known(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(finding, "LIMIT", 1.0)
+    body = "sys.stdout.write('src/app.py\\0src/ap'); sys.stdout.flush(); time.sleep(600)"
+    index = FileIndex(Workspace(lay(tmp_path / "project", "a.txt")), lists(tmp_path / "bin", body))
+    assert index.find("ap") == ("src/app.py",)
+
+
+def test_a_file_that_is_new_is_found_once_names_are_looked_for_anew(
+    index: FileIndex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(finding, "FRESH", 0.0)
+    monkeypatch.setattr(finding, "REST", 0.0)
+    assert index.find("brand_new") == ()
+    lay(tmp_path / "project", "brand_new.py")
+    assert index.find("brand_new") == ("brand_new.py",)
