@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from urllib.parse import unquote
 
 from hel_tui.core import protocol as p
-from hel_tui.tui.safe import clean
+from hel_tui.tui.safe import clean, is_clean
 from hel_tui.tui.slash import Candidate, closeness
 
 MOST = 50
@@ -50,7 +50,7 @@ def file_candidates(paths: Sequence[str], about: str) -> list[Candidate]:
     return [
         Candidate(f"@{path}", about, f'@"{path}"' if " " in path else f"@{path}", ("", path))
         for path in paths
-        if '"' not in path and path.isprintable()
+        if '"' not in path and "\n" not in path and is_clean(path)
     ]
 
 

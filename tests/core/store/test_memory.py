@@ -11,7 +11,7 @@ def test_what_is_remembered_comes_back_and_the_rest_stays(tmp_path: Path) -> Non
     assert recall(places) == Remembered()
     assert remember(places, model="a/b", base_url="http://x") is None
     assert remember(places, model="c/d") is None
-    assert recall(places) == Remembered("c/d", "http://x")
+    assert recall(places) == Remembered("c/d", "http://x", (("c/d", ""), ("a/b", "http://x")))
 
 
 def test_nonsense_in_the_file_is_passed_over(tmp_path: Path) -> None:
