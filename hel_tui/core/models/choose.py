@@ -18,14 +18,13 @@ from hel_tui.core.models.faults import clean
 from hel_tui.core.models.known import facts_of, window_of
 from hel_tui.core.models.local import LocalEngine, find_local, listed_models
 from hel_tui.core.models.prices import listed
-from hel_tui.core.models.profiles import GENERIC, LOCAL, PROFILES, Profile, profile_of
+from hel_tui.core.models.profiles import GENERIC, LOCAL, LOCAL_FILE, PROFILES, Profile, profile_of, runs_here
 from hel_tui.core.models.sight import sees_by_name
-from hel_tui.core.models.types import ChatModel, ModelInfo
+from hel_tui.core.models.types import FREE, ChatModel, ModelInfo
 from hel_tui.core.threads import in_thread
 
 HEL_KEY = "HEL_API_KEY"
 DEMO = "demo"
-LOCAL_FILE = "local"
 """The provider of files that hel serves itself."""
 ASK_LIMIT = 2.0
 """Seconds a local engine gets to tell of the model that was named."""
@@ -100,7 +99,7 @@ def resolve(
         name,
         url,
         window=window_of(label) or facts.window or window_of(name) or table.window,
-        prices=table.prices,
+        prices=FREE if runs_here(provider, name) and not base_url else table.prices,
         thinks=facts.thinks,
         efforts=facts.efforts,
         max_output=facts.max_output,

@@ -133,7 +133,18 @@ PROFILES: dict[str, Profile] = {
 LOCAL = ("ollama", "lmstudio", "llamacpp", "vllm")
 """Providers that listen on loopback, in the order they are looked for."""
 
+LOCAL_FILE = "local"
+"""Of files that hel serves itself."""
+
 GENERIC = "openai-compatible"
+
+
+def runs_here(provider: str, name: str) -> bool:
+    """Whether a model of this provider's own address runs on this machine, and so costs nothing.
+
+    Ollama hands models with `cloud` for a tag on to its own servers (docs.ollama.com/cloud).
+    """
+    return provider in (*LOCAL, LOCAL_FILE) and not name.endswith((":cloud", "-cloud"))
 
 
 def profile_of(provider: str, model: str = "", base_url: str = "") -> Profile:

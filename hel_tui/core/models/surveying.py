@@ -11,13 +11,13 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from hel_tui.core.models.choose import HEL_KEY, LOCAL_FILE, Keyring, told_by
+from hel_tui.core.models.choose import HEL_KEY, Keyring, told_by
 from hel_tui.core.models.engines import engine_models
 from hel_tui.core.models.entries import Listed
 from hel_tui.core.models.known import facts_of, window_of
 from hel_tui.core.models.local import is_listening, listed_models, local_places
 from hel_tui.core.models.prices import listed as priced
-from hel_tui.core.models.profiles import LOCAL, PROFILES, profile_of
+from hel_tui.core.models.profiles import LOCAL, PROFILES, profile_of, runs_here
 from hel_tui.core.models.sight import sees_by_name
 from hel_tui.core.models.types import ModelInfo
 from hel_tui.core.protocol import ModelList, ModelRow, ProviderRow
@@ -185,7 +185,7 @@ def _row(provider: str, name: str, address: str, listed: Listed, own: bool) -> M
         rate.input if rate is not None else None,
         rate.cached if rate is not None else None,
         rate.output if rate is not None else None,
-        is_local=not own and provider in (*LOCAL, LOCAL_FILE),
+        is_local=not own and runs_here(provider, name),
     )
 
 

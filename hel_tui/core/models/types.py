@@ -120,6 +120,10 @@ class Prices:
         return rate.cost(usage)
 
 
+FREE = Prices((Rate(0.0, 0.0, 0.0),))
+"""Of a model on this machine."""
+
+
 @dataclass(frozen=True, slots=True)
 class TextPart:
     text: str

@@ -20,7 +20,7 @@ from hel_tui.core.models.choose import (
 )
 from hel_tui.core.models.local import LocalEngine, find_local, listed_models, local_places
 from hel_tui.core.models.profiles import PROFILES, Profile, profile_of
-from hel_tui.core.models.types import Finish, Prices, Rate, Request
+from hel_tui.core.models.types import FREE, Finish, Prices, Rate, Request
 from hel_tui.core.vocabulary import UserMessage
 from tests.fixtures.models.endpoint import Endpoint, Exchange, ScriptedModel, say
 from tests.fixtures.models.modes import MODES
@@ -90,6 +90,17 @@ def test_without_a_base_url_the_providers_own_key_comes_first() -> None:
     assert chosen("deepseek/x", environ=environ).key == "d"
     assert chosen("deepseek/x", environ={"HEL_API_KEY": "h"}).key == "h"
     assert chosen("ollama/x", environ={"HEL_API_KEY": "h"}).key == ""
+
+
+def test_what_runs_on_this_machine_costs_nothing_and_what_is_handed_on_has_no_known_price() -> None:
+    def prices(model: str, url: str | None = None) -> Prices | None:
+        info = chosen(model, url).info
+        assert info is not None
+        return info.prices
+
+    assert prices("ollama/qwen3:8b") == prices("llamacpp/any") == FREE
+    assert prices("ollama/gpt-oss:120b-cloud") is None
+    assert prices("ollama/qwen3:8b", "http://127.0.0.1:9/v1") is None, "it may lead anywhere"
 
 
 def test_the_keyring_is_asked_last_under_the_providers_name() -> None:

@@ -14,15 +14,14 @@ from pathlib import Path
 
 from hel_tui.core.models.client import ChatClient
 from hel_tui.core.models.engines import engine_models, tool_note
-from hel_tui.core.models.profiles import PROFILES
+from hel_tui.core.models.profiles import LOCAL_FILE, PROFILES
 from hel_tui.core.models.schemas.profile import SchemaProfile
 from hel_tui.core.models.served.gguf import BadFile, Head, fitting, read_head
 from hel_tui.core.models.served.process import Engine, NotServed, Progress, start_engine
-from hel_tui.core.models.types import ModelFault, ModelInfo, Part, Request, RetryPart
+from hel_tui.core.models.types import FREE, ModelFault, ModelInfo, Part, Request, RetryPart
 from hel_tui.core.threads import in_thread
 from hel_tui.core.vocabulary import ToolDefinition
 
-LOCAL = "local"
 MISSING = (
     "local/… serves a GGUF file with llama.cpp inside hel, and that is not installed: "
     "`pip install 'hel-tui[local]'`."
@@ -74,13 +73,13 @@ async def open_served(
 async def _model(
     engine: Engine, path: Path, size: int, head: Head, progress: Progress
 ) -> tuple[ServedModel, str]:
-    listed, problem = await engine_models(LOCAL, engine.base_url, engine.key, ASK_LIMIT)
-    info = ModelInfo(LOCAL, str(path), engine.base_url, window=size)
+    listed, problem = await engine_models(LOCAL_FILE, engine.base_url, engine.key, ASK_LIMIT)
+    info = ModelInfo(LOCAL_FILE, str(path), engine.base_url, window=size, prices=FREE)
     notes = [problem] if problem else []
     if listed:
         one = replace(listed[0], name=path.name)
         info = replace(info, window=one.window or size, tools=one.tools, sees=one.sees)
-        notes += [tool_note(LOCAL, one)]
+        notes += [tool_note(LOCAL_FILE, one)]
     if 0 < info.window < head.window:
         notes.append(
             f"{path.name} has a window of {info.window:,} tokens of {head.window:,}: memory allows no more."
@@ -108,7 +107,7 @@ class ServedModel:
         self._client = self._opened(info)
 
     def _opened(self, info: ModelInfo) -> ChatClient:
-        client = ChatClient(info, PROFILES[LOCAL], self._engine.key)
+        client = ChatClient(info, PROFILES[LOCAL_FILE], self._engine.key)
         client.warm_up()
         return client
 
