@@ -172,6 +172,7 @@ class Agent:
         step = 0
         limit = self.max_steps
         nudged = False
+        failed = 0
         while True:
             if step >= limit:
                 if not await self._goes_on(step):
@@ -186,8 +187,9 @@ class Agent:
                 finish, offered = await self._ask_model(turn, step, model)
             except ModelFault as fault:
                 other = await self.fall_back(fault, model)
+                failed += 1
                 if other is None:
-                    return self._faulted(fault, step)
+                    return self._faulted(fault, step, reached_nobody=failed == step)
                 model = other
                 continue
             if not finish.message.calls:
@@ -296,10 +298,10 @@ class Agent:
         answer = await self._desk.ask(ContinueQuestion(question_id(), steps))
         return isinstance(answer, ContinueAnswer) and answer.go_on
 
-    def _faulted(self, fault: ModelFault, steps: int) -> Ending:
+    def _faulted(self, fault: ModelFault, steps: int, *, reached_nobody: bool) -> Ending:
         self._record.write("note", fault=fault.kind, status=fault.status, text=fault.sentence)
-        reached_nobody = fault.kind in ("connect", "offline") and steps == 1
-        unsent = reached_nobody and self.history.withdraw()
+        unreached = reached_nobody and fault.kind in ("connect", "offline")
+        unsent = unreached and self.history.withdraw()
         return Ending("failed", fault.sentence, steps=steps, unsent=unsent)
 
     def _ended(self, finish: Finish, steps: int) -> Ending:

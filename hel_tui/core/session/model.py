@@ -59,6 +59,7 @@ class Model:
         self._stand_in: ChatModel | None = None
         self._stands_in = False
         self._choosing = asyncio.Lock()
+        self._falling = asyncio.Lock()
         self._loading: asyncio.Task[object] | None = None
         """Loads a file; it can be given up."""
 
@@ -187,10 +188,16 @@ class Model:
         None when there is none, or when another could not do better.
         """
         wanted = self._options.fallback_model or self._wishes.fallback
-        if not wanted or fault.kind not in PASSING or fault.partial is not None or self._stands_in:
+        if not wanted or fault.kind not in PASSING or fault.partial is not None:
             return None
-        if wanted == failed.info.label:
+        if wanted == failed.info.label or failed is self._stand_in:
             return None
+        async with self._falling:
+            if not self._stands_in:
+                await self._stand_in_for(failed, wanted, fault.sentence)
+            return self._stand_in if self._stands_in else None
+
+    async def _stand_in_for(self, failed: ChatModel, wanted: str, why: str) -> None:
         if self._stand_in is None or self._stand_in.info.label != wanted:
             from hel_tui.core.models.choose import HEL_KEY, open_model
 
@@ -207,16 +214,15 @@ class Model:
                 folder=self._options.project,
             )
             if opened.model is None:
-                self._emit(Notice("warning", f"{fault.sentence} {wanted} cannot stand in: {opened.note}"))
-                return None
+                self._emit(Notice("warning", f"{why} {wanted} cannot stand in: {opened.note}"))
+                return
             await self._dismiss()
             self._stand_in = opened.model
         self._stands_in = True
         label = self._stand_in.info.label
-        self._emit(Notice("warning", f"{fault.sentence} {label} answers the rest of this turn."))
+        self._emit(Notice("warning", f"{why} {label} answers the rest of this turn."))
         self._announce(self._stand_in, stands_in=True)
         self.changed()
-        return self._stand_in
 
     def turn_over(self) -> None:
         """The turn has ended: the model that was chosen answers the next one."""

@@ -116,6 +116,17 @@ def test_without_a_network_one_sentence_says_so_and_the_message_comes_back(
     assert len(said) == 1, "the message that reached nobody is no part of the conversation"
 
 
+def test_a_message_that_reached_neither_model_comes_back(play: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(PROFILES, "standby", Profile("standby", "http://far.invalid/v1"))
+    with play(servers={}, fallback_model="standby/s") as driver:
+        driver.send(p.SetModel("faraway/x", "http://faraway.invalid/v1"))
+        driver.wait(lambda _: ("faraway/x", False) in labels(driver))
+        unreachable(monkeypatch)
+        end = driver.ask("is anybody there?")
+        assert end.reason == "failed" and end.give_back
+        assert end.message.startswith("There is no network: standby (far.invalid) cannot be reached.")
+
+
 def test_a_message_is_not_given_back_once_it_was_answered_in_part(play: Open) -> None:
     with play(LOOK, fail(401, "no"), servers={}) as driver:
         assert not driver.ask("go").give_back

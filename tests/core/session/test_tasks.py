@@ -7,8 +7,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from hel_tui.core import protocol as p
 from hel_tui.core.agent.crew import MAX_STEPS
+from hel_tui.core.models.profiles import PROFILES, Profile
 from tests.fixtures.models.endpoint import Reply, ScriptedModel, call, calls, fail, say
 from tests.rig import Driver, called, results
 
@@ -210,3 +213,17 @@ def test_without_the_tool_in_the_list_there_are_no_tasks(play: Open, model: Scri
     with play_with(play, [say("hi")], [], tools=("read_file",)) as driver:
         driver.ask("hi")
     assert names(model.requests[0]) == ["read_file"]
+
+
+def test_one_model_stands_in_for_all_tasks_of_a_turn_and_is_told_once(
+    play: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with ScriptedModel([say("a"), say("b")]) as other:
+        monkeypatch.setitem(PROFILES, "standby", Profile("standby", other.url))
+        down = fail(429, "busy", headers={"Retry-After": "600"})
+        main = [calls(task("one") | {"id": "1"}, task("two") | {"id": "2"}), say("both are done")]
+        with play_with(play, main, [down, down], fallback_model="standby/s") as driver:
+            assert driver.ask("go").reason == "done"
+            told = [one for one in driver.of(p.Notice) if "answers the rest of this turn" in one.text]
+            assert len(told) == 1
+        assert len(other.requests) == 2
