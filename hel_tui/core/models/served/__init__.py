@@ -46,7 +46,7 @@ def is_installed() -> bool:
 def file_of(name: str, folder: Path) -> Path:
     """The file a person means by the name behind `local/`, in full; relative to `folder`."""
     path = Path(name).expanduser()
-    return path if path.is_absolute() else folder / path
+    return (folder / path).absolute()
 
 
 async def open_served(

@@ -109,3 +109,14 @@ async def test_a_file_that_is_none_is_told_before_anything_is_started(
     (tmp_path / "x.gguf").write_text("no")
     opened = await open_model("local/x.gguf", None, environ={}, keyring=no_keyring, folder=tmp_path)
     assert opened.note == f"{tmp_path}/x.gguf is not a GGUF file."
+
+
+def test_a_file_is_found_from_the_project_from_home_or_anywhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    assert served.file_of("m.gguf", tmp_path / "project") == tmp_path / "project" / "m.gguf"
+    assert served.file_of("m.gguf", Path()) == tmp_path / "m.gguf", "the engine runs in another folder"
+    assert served.file_of("~/m.gguf", tmp_path) == tmp_path / "home" / "m.gguf"
+    assert served.file_of("/models/m.gguf", tmp_path) == Path("/models/m.gguf")
