@@ -330,6 +330,7 @@ class Turn:
                 return
             self._result = tally.result(status="failed", message=shape.gave_up(found, attempt))
             text = shape.again(found)
+            tally.text = ""  # an answer that was found wanting is not looked at twice
 
     def _time_is_up(self) -> None:
         self._timed_out = True

@@ -27,6 +27,7 @@ TOPICS = {
     "models": "choosing a model and where its key comes from",
     "sessions": "conversations that are kept: go on, fork, search, export, and what a crash leaves",
     "context": "what fills the window, long conversations, summaries, tokens and cost",
+    "run": "hel run: prompts from pipes, answers of a shape, bounds",
     "api": "hel from Python: runs, questions, results, errors",
     "eval": "labs: a task under different conditions, many times, compared",
     "config": "settings, keys, themes, variables, and where hel keeps things",

@@ -6,9 +6,14 @@ Not here: what is written (each command).
 from __future__ import annotations
 
 import os
+import select
+import stat
 import sys
 from contextlib import suppress
 from io import TextIOWrapper
+
+SILENCE = 3.0
+"""Seconds a pipe may be silent before it counts as empty."""
 
 
 def prepare() -> None:
@@ -61,6 +66,24 @@ def read_all() -> str:
         data: bytes = sys.stdin.buffer.read()
         return data.decode("utf-8", "replace")
     return sys.stdin.read()
+
+
+def read_piped() -> str:
+    """What a pipe or a file on standard input has; empty at a terminal.
+
+    A pipe that was inherited and never written to must not hold hel up: one that is silent for `SILENCE`
+    seconds counts as empty. Once it speaks it is read to its end.
+    """
+    try:
+        kind = stat.S_IFMT(os.fstat(0).st_mode)
+        if (
+            kind not in (stat.S_IFIFO, stat.S_IFREG, stat.S_IFSOCK)
+            or not select.select([0], [], [], SILENCE)[0]
+        ):
+            return ""
+    except (OSError, ValueError):
+        return ""
+    return read_all()
 
 
 def as_text(argument: str) -> str:

@@ -156,6 +156,8 @@ def test_an_untrusted_server_stays_off_and_the_way_to_approve_is_named(run, proj
         "glob",
         "grep",
         "bash",
+        "todo_write",
+        "task",
     ]
 
 

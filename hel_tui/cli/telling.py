@@ -1,0 +1,247 @@
+"""What a run of `hel run` came to, and what it prints for a person.
+
+Questions are answered by policy: nobody is there. Not here: the run (run), lines for programs (lines).
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TextIO
+
+from hel_tui.cli.common import Exit, one_line
+from hel_tui.cli.failure import failure_lines, list_change
+from hel_tui.core import protocol as p
+from hel_tui.core.runtime import Runtime
+from hel_tui.foreign import harmless, printable
+
+if TYPE_CHECKING:
+    from hel_tui.api.shape import Shape
+
+ENDINGS: dict[p.TurnEnd, tuple[str, Exit]] = {
+    "done": ("done", Exit.DONE),
+    "length": ("limit", Exit.LIMIT),
+    "limit": ("limit", Exit.LIMIT),
+    "filter": ("failed", Exit.FAILED),
+    "refusal": ("failed", Exit.FAILED),
+    "failed": ("failed", Exit.FAILED),
+    "interrupted": ("interrupted", Exit.INTERRUPTED),
+}
+
+
+@dataclass(slots=True)
+class Printer:
+    """Turns events into output. Answers every question with "nobody is there"."""
+
+    runtime: Runtime
+    out: TextIO = field(default_factory=lambda: sys.stdout)
+    over: bool = False
+    interrupted: bool = False
+    status: str = "failed"
+    exit: Exit = Exit.FAILED
+    message: str = ""
+    steps: int = 0
+    calls: int = 0
+    refused: int = 0
+    untrusted: int = 0
+    texts: dict[str, list[str]] = field(default_factory=dict)
+    last_text: str = ""
+    usage: p.UsageChanged | None = None
+    shape: Shape | None = None
+    """What the answer has to fit."""
+    data: Any = None
+    """The answer as a value that fits."""
+    tries: int = 1
+    timed_out: float | None = None
+    """The seconds the run had, once they are over."""
+    restoring: bool = False
+    """A kept session is being told again: none of it is of this run."""
+
+    def take(self, event: p.Event) -> None:
+        """Handle one event."""
+        if isinstance(event, p.Cleared | p.SessionRestored):
+            self.restoring = isinstance(event, p.Cleared) and event.restoring
+        if self.restoring and not isinstance(event, p.CoreFailed | p.Stopped):
+            return
+        match event:
+            case p.TextDelta():
+                self.texts.setdefault(event.item, []).append(event.text)
+                self.delta(event.text)
+            case p.TextDone():
+                text = "".join(self.texts.pop(event.item, []))
+                if text.strip():
+                    self.last_text = text
+                    self.text(text)
+            case p.StepStarted():
+                self.steps += 1
+            case p.CallStarted():
+                self.calls += 1
+                self.call(event)
+            case p.CallChanged():
+                if event.state == "refused":
+                    self.refused += 1
+                if event.state in ("ok", "failed", "refused", "cancelled"):
+                    self.result(event)
+            case p.Asked():
+                self.runtime.send(p.Reply(event.question.id, p.NotAnswered("nobody is there to answer")))
+            case p.UsageChanged():
+                self.usage = event
+            case p.TurnEnded():
+                self.ended(event)
+            case p.CoreFailed():
+                self.message = f"hel failed inside: {event.report}"
+                self.problem(self.message)
+                self.over = True
+            case p.Stopped():
+                self.over = True
+            case _:
+                if isinstance(event, p.ServerChanged) and event.phase == "untrusted":
+                    self.untrusted += 1
+                self.other(event)
+
+    def ended(self, event: p.TurnEnded) -> None:
+        """The turn is over, and with it the run, unless its answer does not fit and is asked for again."""
+        self.status, self.exit = ENDINGS[event.reason]
+        self.message = event.message
+        if event.reason == "interrupted" and self.timed_out is not None:
+            self.status, self.exit = "limit", Exit.LIMIT
+            self.message = f"Stopped after {self.timed_out:g} seconds, the time limit."
+        elif event.reason == "done" and self.shape is not None and self._asks_again(self.shape):
+            return
+        if self.exit == Exit.DONE and (self.refused or self.untrusted):
+            self.status, self.exit = "refused", Exit.REFUSED
+        if self.message:
+            self.problem(self.message)
+        self.over = True
+
+    def _asks_again(self, shape: Shape) -> bool:
+        """Look whether the answer fits; True when the model was asked for another one."""
+        from hel_tui.api.shape import TRIES, Fits
+
+        found = shape.look(self.last_text)
+        if isinstance(found, Fits):
+            self.data = found.data
+            return False
+        if self.tries < TRIES and self.timed_out is None and not self.interrupted:
+            self.tries += 1
+            self.last_text = ""
+            self.again(f"The answer does not fit the schema; asked again ({self.tries} of {TRIES}).")
+            self.runtime.send(p.Submit(shape.again(found)))
+            return True
+        self.status, self.exit = "failed", Exit.FAILED
+        self.message = shape.gave_up(found, self.tries)
+        return False
+
+    def delta(self, text: str) -> None: ...
+
+    def text(self, text: str) -> None: ...
+
+    def call(self, event: p.CallStarted) -> None: ...
+
+    def result(self, event: p.CallChanged) -> None: ...
+
+    def problem(self, message: str) -> None: ...
+
+    def again(self, message: str) -> None: ...
+
+    def other(self, event: p.Event) -> None: ...
+
+    def is_of_server(self, number: int) -> bool:
+        """Whether that failure is one of a server: a call tells its own as its result."""
+        failure = self.runtime.failed(number)
+        return failure is None or failure.stage != "call"
+
+    def finish(self) -> int:
+        """Last words; returns the exit status."""
+        if self.interrupted:
+            self.status, self.exit = "interrupted", Exit.INTERRUPTED
+        return self.exit
+
+
+@dataclass(slots=True)
+class Text(Printer):
+    """The answer on stdout; calls, notices and problems on stderr, a line each."""
+
+    failed: set[str] = field(default_factory=set)
+    """Servers whose failure was told."""
+
+    def delta(self, text: str) -> None:
+        out = self.out if self.shape is None else sys.stderr  # the value stands alone on stdout
+        out.write(harmless(text))
+        out.flush()
+
+    def text(self, text: str) -> None:
+        out = self.out if self.shape is None else sys.stderr
+        out.write("" if text.endswith("\n") else "\n")
+
+    def call(self, event: p.CallStarted) -> None:
+        where = f"{event.server} · " if event.server else ""
+        _say(one_line(printable(f"→ {where}{event.tool}  {event.summary}")))
+
+    def result(self, event: p.CallChanged) -> None:
+        first = event.preview.splitlines()[0] if event.preview else ""
+        _say(f"  {event.state} ({event.seconds:.1f} s)  {first}")
+
+    def problem(self, message: str) -> None:
+        _say(message)
+
+    def again(self, message: str) -> None:
+        _say(message)
+
+    def finish(self) -> int:
+        status = Printer.finish(self)
+        if self.shape is not None and self.status in ("done", "refused"):
+            self.out.write(json.dumps(self.data, ensure_ascii=False) + "\n")
+        return status
+
+    def other(self, event: p.Event) -> None:
+        match event:
+            case p.ServerFailed(server, number, sentence, again=False):
+                if server not in self.failed and self.is_of_server(number):
+                    _say(f"server {server}: {sentence}")
+            case p.ListChanged():
+                _say(f"{event.server}: {list_change(event, self.runtime.list_change(event.number))}")
+            case p.Notice():
+                _say(f"{event.severity}: {event.source + ': ' if event.source else ''}{event.text}")
+            case p.Compacted():
+                _say(shortened(event))
+            case p.ServerChanged(phase="failed"):
+                self._failed(event)
+            case p.ServerChanged(phase="untrusted" | "degraded" | "needs login"):
+                _say(f"server {event.name}: {event.phase}: {event.reason}")
+            case p.Retrying():
+                _say(again(event))
+            case _:
+                pass
+
+    def _failed(self, event: p.ServerChanged) -> None:
+        """Why a server failed, with all that helps to mend it; once."""
+        if event.name in self.failed:
+            return
+        self.failed.add(event.name)
+        _say(f"server {event.name}: failed: {event.reason}")
+        failure = self.runtime.failure(event.name)
+        for line in failure_lines(failure) if failure is not None else ():
+            _say(line)
+
+
+def shortened(event: p.Compacted) -> str:
+    """What became of a conversation that was too long, in a line."""
+    done = [
+        f"a summary stands for {event.summarised} messages" if event.summarised else "",
+        f"{event.shortened} long results cut" if event.shortened else "",
+        f"{event.dropped} messages left out" if event.dropped else "",
+        event.problem,
+    ]
+    said = "; ".join(part for part in done if part)
+    return f"conversation: {event.before:,} → {event.after:,} tokens: {said}"
+
+
+def again(event: p.Retrying) -> str:
+    """Why a request is made once more, and when."""
+    return f"{event.why} Again in {event.delay:.1f} s ({event.attempt} of {event.of})."
+
+
+def _say(line: str) -> None:
+    sys.stderr.write(printable(line) + "\n")
