@@ -195,6 +195,8 @@ class SessionHit:
     """(begin, end) in the excerpt of what was searched for."""
     updated: float
     """Unix time of the session's last line."""
+    turns: int = 1
+    """How many turns of the session have it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,10 @@ from hel_tui.core.store.sessions.naming import rename_session
 from hel_tui.core.threads import in_thread
 
 Wish = TypeVar("Wish")
+MOST_HITS = 300
+"""Turns that a search gives."""
+HITS_EACH = 3
+"""Turns of one session that a search gives."""
 _ENDINGS = {"markdown": "md", "json": "json"}
 
 
@@ -51,6 +55,8 @@ class Newest(Generic[Wish]):
                 await self._carry_out(self._waiting.pop())
         finally:
             self._runs = False
+            if self._waiting:  # the one before failed
+                self.wish(self._waiting.pop())
 
 
 class Archive:
@@ -110,7 +116,7 @@ class Archive:
 
             with contextlib.closing(Index(self._places)) as index:
                 rows = index.sessions(project) if command.rows else None
-                hits = index.search(command.text, project) if command.text.strip() else []
+                hits = index.search(command.text, project, MOST_HITS, HITS_EACH)
                 return rows, hits, index.problem
 
         rows, hits, problem = await in_thread(look, "hel-sessions")

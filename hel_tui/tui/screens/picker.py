@@ -5,7 +5,7 @@ Base of the resources and the prompts sheets. Not here: what the entries are.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import ClassVar
 
 from textual import events, on
@@ -23,7 +23,7 @@ from hel_tui.tui.screens.sheets import keys_lines
 from hel_tui.tui.screens.text import TextScreen
 from hel_tui.tui.strings import t
 from hel_tui.tui.widgets.finder import Finder
-from hel_tui.tui.widgets.lines import Caption, Line, Part
+from hel_tui.tui.widgets.lines import Bar, Caption, Line, Part, width_of
 from hel_tui.tui.widgets.rows import Row, RowList
 
 
@@ -34,6 +34,20 @@ def foot_line(keys: Iterable[tuple[str, str]]) -> Line:
         gap: list[Part] = [(" · ", "frame")] if len(parts) > 1 else []
         parts += [*gap, (keymap.label(action), "key"), (f" {t(word)}", "muted")]
     return parts
+
+
+class SheetKeys(Bar):
+    """As many keys as there is room for; the last one, which tells all, always."""
+
+    def __init__(self, keys: Sequence[tuple[str, str]]) -> None:
+        super().__init__()
+        self.keys = keys
+
+    def lines(self) -> list[Line]:
+        *keys, last = self.keys
+        while keys and width_of(foot_line([*keys, last])) > self.columns:
+            keys.pop()
+        return [foot_line([*keys, last])]
 
 
 class PickerList(RowList):

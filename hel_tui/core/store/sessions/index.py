@@ -66,12 +66,15 @@ class Index:
         """All sessions of a project (None: of all), the one written last first."""
         return self._sound(lambda: self._sessions(project))
 
-    def search(self, text: str, project: Path | None = None, most: int = 100) -> list[SessionHit]:
-        """Turns that have all the words of `text`, those of the newest sessions first. Words are looked for
-        anywhere in the text, whatever the script; capital letters do not count.
+    def search(
+        self, text: str, project: Path | None = None, most: int = 100, each: int = 0
+    ) -> list[SessionHit]:
+        """Turns that have all the words of `text`, those of the newest sessions first; at most `most`, and
+        the newest `each` of a session (0: all). Words are looked for anywhere in the text, whatever the
+        script; capital letters do not count.
         """
         words = text.split()
-        return self._sound(lambda: self._search(words, project, most)) if words else []
+        return self._sound(lambda: self._search(words, project, most, each or most)) if words else []
 
     def _sessions(self, project: Path | None) -> list[SessionRow]:
         where, given = _of_project(project)
@@ -98,20 +101,25 @@ class Index:
             for row in rows
         ]
 
-    def _search(self, words: list[str], project: Path | None, most: int) -> list[SessionHit]:
+    def _search(self, words: list[str], project: Path | None, most: int, each: int) -> list[SessionHit]:
         where, given = _of_project(project)
         likes = " AND ".join(["text.body LIKE ? ESCAPE '\\'"] * len(words))
         found = self._open().execute(
-            f"SELECT turn.row, session.id, session.title, session.first, turn.turn, session.updated"
+            f"WITH found AS (SELECT turn.row, session.id, session.title, session.first, turn.turn,"
+            f" session.updated,"
+            f" row_number() OVER (PARTITION BY session.id ORDER BY turn.turn DESC) AS place,"
+            f" count(*) OVER (PARTITION BY session.id) AS count"
             f" FROM text JOIN turn ON turn.row = text.rowid JOIN session ON session.id = turn.session"
-            f" WHERE {likes} AND {where} ORDER BY session.updated DESC, turn.turn DESC LIMIT ?",
-            (*map(_pattern, words), *given, most),
+            f" WHERE {likes} AND {where})"
+            f" SELECT row, id, title, first, turn, updated, count FROM found WHERE place <= ?"
+            f" ORDER BY updated DESC, id DESC, turn DESC LIMIT ?",
+            (*map(_pattern, words), *given, each, most),
         )
         hits = []
-        for row, session_id, title, first, turn, updated in found.fetchall():
+        for row, session_id, title, first, turn, updated, count in found.fetchall():
             body = self._open().execute("SELECT body FROM text WHERE rowid = ?", (row,)).fetchone()
             part, marks = excerpt(body[0] if body is not None else "", words)
-            hits.append(SessionHit(session_id, title or first, turn, part, marks, updated))
+            hits.append(SessionHit(session_id, title or first, turn, part, marks, updated, count))
         return hits
 
     def _sound(self, read: Callable[[], list[Row]]) -> list[Row]:

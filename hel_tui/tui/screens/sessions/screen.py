@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import shlex
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
@@ -20,13 +20,14 @@ from textual.timer import Timer
 
 from hel_tui.core import protocol as p
 from hel_tui.tui import keymap
-from hel_tui.tui.screens.picker import Picker, PickerList, foot_line
+from hel_tui.tui.dialogs.pane import TextPane
+from hel_tui.tui.screens.picker import Picker, PickerList, SheetKeys
 from hel_tui.tui.screens.sessions import texts
 from hel_tui.tui.screens.sessions.title import TitleField
 from hel_tui.tui.screens.sessions.turns import TurnsScreen
 from hel_tui.tui.screens.text import TextScreen
 from hel_tui.tui.strings import t
-from hel_tui.tui.widgets.lines import Bar, Line, width_of
+from hel_tui.tui.widgets.lines import Line
 from hel_tui.tui.widgets.rows import Row
 
 if TYPE_CHECKING:
@@ -34,8 +35,6 @@ if TYPE_CHECKING:
 
 PAUSE = 0.15
 """Seconds without a key after which turns are searched, or a session is looked into."""
-HITS_EACH = 3
-"""Turns that are shown of one session."""
 
 
 def now() -> float:
@@ -48,20 +47,6 @@ class SessionList(PickerList):
 
     def action_wish(self, what: str) -> None:
         self.post_message(self.Wish(what))
-
-
-class Foot(Bar):
-    """As many keys as there is room for; the last one, which tells all, always."""
-
-    def __init__(self, keys: Sequence[tuple[str, str]]) -> None:
-        super().__init__()
-        self.keys = keys
-
-    def lines(self) -> list[Line]:
-        *keys, last = self.keys
-        while keys and width_of(foot_line([*keys, last])) > self.columns:
-            keys.pop()
-        return [foot_line([*keys, last])]
 
 
 class SessionsScreen(Picker):
@@ -101,14 +86,17 @@ class SessionsScreen(Picker):
             yield self.detail
             yield self.finder
             yield self.title_field
-            yield Foot(self.foot)
+            yield SheetKeys(self.foot)
 
     def on_mount(self) -> None:
         super().on_mount()
         self._list()
         if self.words:
-            self.do("filter")
-            self.finder.value = self.words
+            self.call_after_refresh(self._search_words)  # the list has got the focus by then
+
+    def _search_words(self) -> None:
+        self.do("filter")
+        self.finder.value = self.words
 
     def _list(self) -> None:
         self.hel.send(p.ListSessions(self.filter, everywhere=self.everywhere))
@@ -138,11 +126,10 @@ class SessionsScreen(Picker):
             if not hits and not all(word in title for word in words) and self.filter not in session_id:
                 continue
             out.append(Row(session_id, ()))
-            out += [Row(f"{session_id} {hit.turn}", ()) for hit in hits[:HITS_EACH]]
-            if (more := len(hits) - HITS_EACH) > 0:
-                out.append(
-                    Row(f"{session_id} …", [(f"     {t('sessions.more', n=more)}", "muted")], live=False)
-                )
+            out += [Row(f"{session_id} {hit.turn}", ()) for hit in hits]
+            if hits and (more := hits[0].turns - len(hits)) > 0:
+                words_for = [(f"     {t('sessions.more', n=more)}", "muted")]
+                out.append(Row(f"{session_id} …", words_for, live=False))
         return out
 
     def line(self, key: str, width: int) -> Line:
@@ -177,7 +164,8 @@ class SessionsScreen(Picker):
         turn = hit.turn if hit is not None else 0
         if glance is None or (glance.session_id, glance.turn) != (row.session_id, turn):
             return lines
-        width, rows = self.detail.size.width - 1, self.detail.size.height - len(lines)
+        width = self.detail.size.width - 1
+        rows = self.detail.size.height - sum(len(TextPane.wrapped(one, max(width, 4))) for one in lines)
         return [*lines, *texts.fitting(glance.said, width, rows, newest=not turn)]
 
     def _describe(self) -> None:
