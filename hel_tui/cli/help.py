@@ -26,6 +26,7 @@ TOPICS = {
     "permissions": "access levels and rules",
     "models": "choosing a model and where its key comes from",
     "sessions": "conversations that are kept: go on, fork, search, export, and what a crash leaves",
+    "queue": "speaking while hel works, interrupting",
     "context": "what fills the window, long conversations, summaries, tokens and cost",
     "run": "hel run: prompts from pipes, answers of a shape, bounds",
     "api": "hel from Python: runs, questions, results, errors",

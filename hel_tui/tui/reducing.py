@@ -216,8 +216,13 @@ def _apply(state: ViewState, changes: Changes, event: p.Event) -> None:
             state.questions = [q for q in state.questions if q.id != event.question_id]
             changes.questions = True
         case p.Queued():
-            state.queued = event.texts
+            state.queued, state.held = event.texts, event.held
             changes.queue = True
+        case p.Unqueued():
+            changes.taken_back = event.text
+        case p.Joined():
+            state.serial += 1
+            _add(state, changes, UserItem(f"joined-{state.serial}", event.text, event.attachments))
         case p.Notice():
             _note(state, changes, event.severity, event.text, event.source)
             if not state.restoring:

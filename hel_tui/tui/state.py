@@ -137,6 +137,8 @@ class ViewState:
     """How the server files on disk differ from those in force; None when they do not."""
     questions: list[p.Question] = field(default_factory=list)
     queued: tuple[str, ...] = ()
+    held: int = 0
+    """So many of `queued`, the first ones, go only when the person says so."""
     todos: tuple[tuple[str, str], ...] = ()
     """(state, text) of what is to do, as the model keeps it."""
     turn: int = 0
@@ -215,6 +217,8 @@ class Changes:
     """Files that were looked for."""
     pasted: str = ""
     """Text from the system's clipboard."""
+    taken_back: str = ""
+    """What waited and is to be written anew."""
     given_back: str = ""
     """A message that reached nobody."""
     rewound: list[int] = field(default_factory=list)

@@ -496,8 +496,56 @@ async def test_a_queued_message_is_shown_and_taken_back():
         await d.until(lambda: "second thing" in screen_text(d.app))
         await d.press("alt+up", after=0.5)
         await d.until(lambda: d.core.commands)
-        assert d.core.commands == [p.Unqueue()]
+        assert d.core.commands == [p.Unqueue("second thing")]
+        assert d.app.main.prompt.text == ""
+        await d.put(p.Unqueued("second thing"), p.Queued(("first thing",)))
         assert d.app.main.prompt.text == "second thing"
+        await d.press("alt+up", after=0.5)
+        await d.until(lambda: d.core.commands[1:])
+        await d.put(p.Unqueued("first thing"), p.Queued(()))
+        assert d.app.main.prompt.text == "first thing\nsecond thing"
+
+
+async def test_up_on_an_empty_prompt_takes_back_what_waits_before_it_brings_older_messages():
+    async with opened() as d:
+        await d.type("sent before")
+        await d.press("enter", after=0.5)
+        await d.put(p.TurnStarted(1, "x"), p.Queued(("what waits",)))
+        await d.press("up", after=0.5)
+        await d.until(lambda: p.Unqueue("what waits") in d.core.commands)
+        await d.put(p.Queued(()))
+        await d.press("up", after=0.5)
+        await d.until(lambda: d.app.main.prompt.text == "sent before")
+
+
+async def test_what_is_held_is_shown_as_held_and_enter_on_an_empty_prompt_sends_it_on():
+    async with opened() as d:
+        await d.put(p.TurnStarted(1, "x"), p.TurnEnded(1, "interrupted"), p.Queued(("a", "b"), held=2))
+        text = screen_text(d.app)
+        assert text.count("held") == 2 and "Enter sends it on" in text
+        await d.press("enter", after=0.5)
+        await d.until(lambda: d.core.commands)
+        await d.put(p.Queued(()))
+        await d.press("enter", after=0.5)
+        assert d.core.commands == [p.SendQueue()]
+
+
+async def test_a_key_sends_for_when_the_turn_is_over():
+    async with opened() as d:
+        await d.put(p.TurnStarted(1, "x"))
+        await d.type("later")
+        await d.press("alt+q", after=0.5)
+        await d.until(lambda: d.core.commands)
+        assert d.core.commands == [p.Submit("later", later=True)]
+        assert d.app.main.prompt.text == ""
+
+
+async def test_a_message_that_joins_the_turn_stands_where_it_joined():
+    async with opened() as d:
+        await d.put(p.TurnStarted(1, "x"), p.TextDelta(1, "a", "Well"), p.TextDone(1, "a"))
+        await d.put(p.Joined(1, "and that"), p.TextDelta(1, "b", "Yes"))
+        text = screen_text(d.app)
+        assert text.index("Well") < text.index("and that") < text.index("Yes")
 
 
 async def test_the_status_says_whether_the_model_thinks_or_answers():

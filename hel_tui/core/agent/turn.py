@@ -56,8 +56,15 @@ NUDGE = (
 FallBack = Callable[[ModelFault, ChatModel], Awaitable[ChatModel | None]]
 
 
+Join = Callable[[int], Awaitable[None]]
+
+
 async def _nobody(_fault: ModelFault, _model: ChatModel) -> ChatModel | None:
     return None
+
+
+async def _nothing_joins(_turn: int) -> None:
+    """Nothing is said while the turn runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +111,8 @@ class Agent:
         self.max_steps = max_steps
         self.fall_back: FallBack = _nobody
         """Who stands in for a model that cannot be reached; None for nobody."""
+        self.join: Join = _nothing_joins
+        """Puts what the person said meanwhile behind the results, before the turn's next request."""
         self._budget = budget or Budget()
         self._items = 0
         self._recorded_system = ""
@@ -201,6 +210,7 @@ class Agent:
             self.measure(model)
             if self._caller.stopped:
                 return Ending("interrupted", "You stopped the turn.", finish.message.text, step)
+            await self.join(turn)
 
     def _nudge(self, turn: int, finish: Finish, offered: Offered) -> bool:
         """Ask the model to make a call that it wrote as text, where the tool is one it was offered; else an

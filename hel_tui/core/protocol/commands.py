@@ -29,9 +29,11 @@ from hel_tui.core.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Submit:
-    """A message for the model. While a turn runs it is queued and shown as queued."""
+    """A message for the model. While a turn runs it waits, and goes into it before its next request."""
 
     text: str
+    later: bool = False
+    """It waits until the turn is over, and is a turn of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,15 @@ class Interrupt:
 
 @dataclass(frozen=True, slots=True)
 class Unqueue:
-    """Take back the newest queued message (it comes back as a `Queued` event without it)."""
+    """Take back the newest that waits: `Unqueued` brings its text, and nothing does where it runs already."""
+
+    text: str = ""
+    """The newest with this text; empty for any."""
+
+
+@dataclass(frozen=True, slots=True)
+class SendQueue:
+    """What is held since a turn was stopped goes on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -394,6 +404,7 @@ Command = (
     | Compact
     | Interrupt
     | Unqueue
+    | SendQueue
     | Reply
     | SetAccess
     | SetModel

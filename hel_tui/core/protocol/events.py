@@ -25,6 +25,7 @@ from hel_tui.core.protocol.turns import (
     CallChanged,
     CallProgress,
     CallStarted,
+    Joined,
     PromptSent,
     Queued,
     ReasoningDelta,
@@ -34,6 +35,7 @@ from hel_tui.core.protocol.turns import (
     TextDone,
     TurnEnded,
     TurnStarted,
+    Unqueued,
     UsageChanged,
 )
 from hel_tui.core.protocol.words import AccessLevel, Phase, Severity
@@ -347,6 +349,8 @@ Event = (
     | ModelsListed
     | AccessChanged
     | Queued
+    | Unqueued
+    | Joined
     | TurnStarted
     | PromptSent
     | StepStarted

@@ -11,9 +11,28 @@ from hel_tui.core.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Queued:
-    """All messages that wait for the running turn to end, oldest first."""
+    """All that waits while a turn runs, and what is held since one was stopped, in the order it goes."""
 
     texts: tuple[str, ...]
+    held: int = 0
+    """So many of them, the first ones, go only when the person says so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unqueued:
+    """What waited is taken back: it will not be sent."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """A message of the person went into the turn that runs, before its next request."""
+
+    turn: int
+    text: str
+    attachments: tuple[str, ...] = ()
+    """What was attached, as `server:uri`."""
 
 
 @dataclass(frozen=True, slots=True)

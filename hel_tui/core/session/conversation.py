@@ -11,9 +11,7 @@ import json
 import sys
 import time
 import traceback
-from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -34,6 +32,7 @@ from hel_tui.core.session.kept import Opened
 from hel_tui.core.session.leftovers import offer_leftovers
 from hel_tui.core.session.offerings import Message, named
 from hel_tui.core.session.parts import Emit, assemble
+from hel_tui.core.session.queue import Work, WorkQueue
 from hel_tui.core.session.reads import Reads
 from hel_tui.core.session.resuming import Resuming
 from hel_tui.core.session.rewinding import Rewinding, fork_before
@@ -50,25 +49,12 @@ NO_MODEL = "There is no model to answer."
 SAVE_AGAIN = 2.0
 """Seconds between tries to write what could not be written."""
 GOODBYE = "hel is closing"
+HOLDING = frozenset({"interrupted", "failed", "limit"})
+"""Ends of a turn after which nothing that waits is sent by itself."""
 SAVE_TIME = 2.0
 """Seconds the end waits for what the person approved or chose to be written."""
 SETTLE_TIME = 3.0
 """Seconds the end waits for what a command that was cut off changed to be found out."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Work:
-    """One thing that runs as a turn."""
-
-    text: str
-    """As the queue shows it."""
-    run: Callable[[int], Coroutine[Any, Any, Ending]]
-    spoken: str = ""
-    """What the person said to the model; empty for a call by hand."""
-    attached: tuple[str, ...] = ()
-    """`server:uri` of what goes with it."""
-    drop: Callable[[], None] = lambda: None
-    """Called when it is taken back before it ran."""
 
 
 class Session(Reads):
@@ -82,7 +68,7 @@ class Session(Reads):
         self._saving = Saving(places.session_dir(self._id), options.project, redactor, out)
         self._emit = emit = self._saving.emit
         self._inbox: asyncio.Queue[p.Command] = asyncio.Queue()
-        self._work: deque[_Work] = deque()
+        self._queue = WorkQueue(emit)
         self._busy: asyncio.Task[Ending] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._turn = 0
@@ -99,6 +85,7 @@ class Session(Reads):
             redactor=redactor,
             saving=self._saving,
         )
+        self._parts.agent.join = self._join
         self._untold: list[UserMessage] = []
         """What the model is to know once no turn runs."""
         self._by_hand = ByHand(
@@ -177,7 +164,7 @@ class Session(Reads):
         await asyncio.sleep(0)  # an answer that came just before is heard: it may be an approval to keep
         self._parts.desk.close(GOODBYE)
         await self._parts.writes.done(SAVE_TIME)
-        self._work.clear()
+        self._queue.clear()
         busy = self._busy
         tasks = [*self._tasks, *self._by_hand.running, *([busy] if busy is not None else [])]
         for task in tasks:
@@ -211,17 +198,18 @@ class Session(Reads):
 
     def _obey(self, command: p.Command) -> None:
         match command:
-            case p.Submit(text):
+            case p.Submit(text, later):
                 taken = self._parts.offerings.take()
                 names = tuple(named(one) for one in taken)
                 message = partial(self._parts.offerings.message, text, taken)
                 put_back = partial(self._parts.offerings.put_back, taken)
-                self._enqueue(_Work(text, partial(self._answer, message, put_back), text, names, put_back))
+                run = partial(self._answer, message, put_back)
+                self._enqueue(Work(text, run, text, names, put_back, None if later else message))
             case p.UsePrompt(server, prompt, arguments):
                 given = "".join(f" {name}={value}" for name, value in arguments)
                 line = f"/{public_name(server, prompt)}{given}"
                 fetch = partial(self._parts.offerings.prompt, server, prompt, arguments)
-                self._enqueue(_Work(line, partial(self._answer, fetch, _nothing), line))
+                self._enqueue(Work(line, partial(self._answer, fetch, _nothing), line))
             case p.CallTool():
                 self._by_hand.start(
                     self._turn, command, lambda error: self._emit(p.Notice("error", self._bug(error)))
@@ -232,18 +220,20 @@ class Session(Reads):
                 self._by_hand.share(call_id)
             case p.Compact(focus):
                 line = f"/compact {focus}".strip()
-                self._enqueue(_Work(line, partial(self._compact, focus)))
+                self._enqueue(Work(line, partial(self._compact, focus)))
             case p.RunShell(line):
-                self._enqueue(_Work(f"!{line}", lambda turn: self._shell(turn, line)))
+                self._enqueue(Work(f"!{line}", lambda turn: self._shell(turn, line)))
             case p.Interrupt(whole):
                 if self._busy is None:
                     self._by_hand.cancel_all()
                 elif whole or not self._parts.caller.interrupt():
                     self._busy.cancel()
-            case p.Unqueue():
-                if self._work:
-                    self._work.pop().drop()
-                    self._show_queue()
+            case p.Unqueue(text):
+                self._queue.take_back(text)
+            case p.SendQueue():
+                self._queue.release()
+                self._next()
+                self._queue.show()
             case p.Reply(question, answer):
                 self._parts.desk.reply(question, answer)
             case p.SetAccess(level):
@@ -304,7 +294,7 @@ class Session(Reads):
         self._resuming.forget()
         self._refused = ""
         self._emit(p.Cleared(self._id))
-        self._show_queue()
+        self._queue.show()
 
     async def _go_on(self, opening: Awaitable[Opened | str], *, trust_again: bool = False) -> None:
         """A kept session instead of the one that is open; that one stays where the other cannot be had.
@@ -348,7 +338,7 @@ class Session(Reads):
         self._emit(p.Cleared(self._id, restoring=True))
         self._turn = self._resuming.restore(opened)
         self._parts.agent.measure(self._parts.model.current)
-        self._show_queue()
+        self._queue.show()
 
     async def _read_checkpoints(self) -> None:
         await in_thread(self._parts.checkpoints.load)
@@ -361,7 +351,7 @@ class Session(Reads):
 
     async def _stop_work(self) -> None:
         """End what runs and forget what waits, before another session is open."""
-        self._work.clear()
+        self._queue.clear()
         if self._busy is not None:
             self._busy.cancel()
             await asyncio.wait([self._busy])
@@ -372,20 +362,15 @@ class Session(Reads):
 
     # ------------------------------------------------------------------ turns
 
-    def _enqueue(self, work: _Work) -> None:
-        self._work.append(work)
-        if self._busy is None:
-            self._next()
-        self._show_queue()
-
-    def _show_queue(self) -> None:
-        self._emit(p.Queued(tuple(work.text for work in self._work)))
+    def _enqueue(self, work: Work) -> None:
+        self._queue.add(work)
+        self._next()
+        self._queue.show()
 
     def _next(self) -> None:
-        """Begin the oldest work that waits. Its end is told when the task is done, even if it never ran."""
-        if not self._work:
+        """Begin the oldest work that waits, unless a turn runs. Its end is told even if it never ran."""
+        if self._busy is not None or (work := self._queue.next()) is None:
             return
-        work = self._work.popleft()
         self._turn += 1
         self._parts.checkpoints.turn = self._turn
         turn, began = self._turn, time.monotonic()
@@ -409,9 +394,22 @@ class Session(Reads):
         for message in self._untold:
             self._tell(message)
         self._untold.clear()
-        if self._work:
+        if self._queue.goes_on and ending.reason in HOLDING:
+            self._queue.hold()
+        elif self._queue.goes_on:
             self._next()
-            self._show_queue()
+            self._queue.show()
+
+    async def _join(self, turn: int) -> None:
+        """Let messages that wait go into the turn that runs."""
+
+        def say(work: Work, message: Message) -> None:
+            self._emit(p.Joined(turn, work.spoken, work.attached))
+            for one in (*message.before, UserMessage(message.text, message.images)):
+                self._parts.agent.history.append(one)
+            self._parts.record.write("user", turn=turn, text=message.text, **recorded(message.images))
+
+        await self._queue.join(say)
 
     async def _answer(
         self, fetch: Callable[[], Awaitable[Message | str]], put_back: Callable[[], None], turn: int

@@ -190,13 +190,15 @@ class Commands:
         self.hel.say(t("theme.now", name=name))
 
     def unqueue(self) -> None:
-        """Take the newest queued message back into the prompt."""
-        queued = self.screen.view.queued
-        if queued:
-            self.hel.send(p.Unqueue())
-            draft = self.screen.prompt.text
-            self.screen.prompt.write(f"{queued[-1]}\n{draft}" if draft else queued[-1])
-            self.screen.set_focus(self.screen.prompt)
+        """Ask for the newest that waits; it may have gone by now."""
+        if queued := self.screen.view.queued:
+            self.hel.send(p.Unqueue(queued[-1]))
+
+    def taken_back(self, text: str) -> None:
+        """Put what waited into the prompt, before what is written there."""
+        draft = self.screen.prompt.text
+        self.screen.prompt.write(f"{text}\n{draft}" if draft else text)
+        self.screen.set_focus(self.screen.prompt)
 
     def copy_or_stop(self) -> None:
         """Ctrl+C: copy what is selected, else interrupt; twice quits."""

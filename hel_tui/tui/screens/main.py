@@ -75,6 +75,9 @@ class MainScreen(MainLayout):
             self.give_back(self.rewinding[1])
         if changes.queue:
             self.queue.update()
+            self.prompt.waiting, self.prompt.held = len(self.view.queued), self.view.held
+        if changes.taken_back:
+            self.commands.taken_back(changes.taken_back)
         if changes.config:
             self.config.update()
         if changes.models:
@@ -134,7 +137,7 @@ class MainScreen(MainLayout):
 
     @on(Prompt.Sent)
     def _sent(self, event: Prompt.Sent) -> None:
-        self.commands.typed.run(event.text)
+        self.commands.typed.run(event.text, later=event.later)
 
     @on(Prompt.Leave)
     def _leave(self) -> None:

@@ -30,13 +30,15 @@ class Typed(SessionCommands):
     def __init__(self, hel: HelApp, screen: MainScreen, commands: Commands) -> None:
         self.hel, self.screen, self.commands = hel, screen, commands
 
-    def run(self, text: str) -> None:
-        """Do what a sent line says; a message goes to the model."""
+    def run(self, text: str, *, later: bool = False) -> None:
+        """Do what a sent line says; a message goes to the model, with `later` when the turn is over. Nothing
+        sends on what is held.
+        """
         self.hel.clear_notifications()  # what they said is answered by what is sent now
         match slash.parse(text, self.screen.offers.prompts):
             case None:
                 self._show_end()
-                self.hel.send(p.Submit(text))
+                self.hel.send(p.Submit(text, later) if text else p.SendQueue())
             case slash.UsePrompt(prompt=prompt, given=given):
                 self.screen.offers.use(prompt, given)
             case slash.Shell(command=command):

@@ -137,7 +137,7 @@ class ConfigBar(Bar):
 
 
 class QueueBar(Bar):
-    """Messages that wait for the running turn to end, the newest three."""
+    """Messages that wait while a turn runs or are held since one was stopped, the newest three."""
 
     SHOWN = 3
 
@@ -151,12 +151,20 @@ class QueueBar(Bar):
         rows: list[Line] = []
         hidden = len(texts) - self.SHOWN
         for index, text in enumerate(texts[-self.SHOWN :]):
-            head = t("queue.more", n=hidden + 1) if index == 0 and hidden > 0 else t("queue.waits")
-            key = keymap.label("prompt.unqueue")
-            tail = f" {t('queue.edit', key=key)} " if index == min(len(texts), self.SHOWN) - 1 else ""
+            is_held = max(hidden, 0) + index < self.state.held
+            head = t("queue.held") if is_held else t("queue.waits")
+            if index == 0 and hidden > 0:
+                head = t("queue.more", n=hidden + 1)
+            tail = f" {self._keys()} " if index == min(len(texts), self.SHOWN) - 1 else ""
             left: list[Part] = [(f" ◷ {head} ", "muted"), (one_line(text, width), "")]
             rows.append(spread(left, [(tail, "muted")], width))
         return rows
+
+    def _keys(self) -> str:
+        back = t("queue.edit", key=keymap.label("prompt.unqueue"))
+        if not self.state.held or self.state.busy:
+            return back
+        return f"{t('queue.send', key=keymap.label('prompt.send'))} · {back}"
 
     def update(self) -> None:
         self.display = bool(self.state.queued)

@@ -63,11 +63,11 @@ class Prompt(TextArea):
     """
 
     class Sent(Message):
-        """The person sent this text; pastes are put back in."""
+        """The person sent this text; pastes are put back in. Empty: what is held is to go on."""
 
-        def __init__(self, text: str) -> None:
+        def __init__(self, text: str, *, later: bool = False) -> None:
             super().__init__()
-            self.text = text
+            self.text, self.later = text, later
 
     class Mentioned(Message):
         """A mention of a resource was completed."""
@@ -90,6 +90,8 @@ class Prompt(TextArea):
         super().__init__(id="prompt", soft_wrap=True, show_line_numbers=False, compact=True)
         self.cursor_blink = False
         self.history_list = history
+        self.waiting = self.held = 0
+        """How much waits for the running turn, and how much of it is held."""
         self.completion = completion
         self._pastes: dict[str, str] = {}
         self._last_key = 0.0
@@ -221,23 +223,27 @@ class Prompt(TextArea):
         self.text = text
         self.move_cursor(self.document.end)
 
-    def action_send(self) -> None:
+    def action_send(self, later: bool = False) -> None:
         shown, whole = self.text.strip(), self._whole().strip()
         if not whole:
+            if self.held and not later:
+                self.post_message(self.Sent(""))
             return
         self.history_list.add(shown if not self._pastes else whole)
         self._pastes.clear()
         self._burst_enters = 0
         self.completion.offer([])
         self.text = ""
-        self.post_message(self.Sent(whole))
+        self.post_message(self.Sent(whole, later=later))
 
     def action_newline(self) -> None:
         self.insert("\n")
 
-    def action_older(self) -> None:
+    async def action_older(self) -> None:
         if not self.cursor_at_first_line:
             self.action_cursor_up()
+        elif self.waiting and not self.text:
+            await self.action_unqueue()
         elif (text := self.history_list.older(self.text)) is not None:
             self.write(text)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -58,6 +59,22 @@ def test_an_interrupted_turn_leaves_a_history_the_provider_takes(
         assert driver.turn_end(0).reason == "interrupted"
         assert driver.ask("hi").reason == "done"
     assert [STRICT[api](body) for body in model.requests] == ["", "", ""]
+
+
+@pytest.mark.parametrize("api", list(NAMES))
+def test_what_is_said_while_a_call_runs_stands_behind_its_result(
+    play: Open, model: ScriptedModel, project: Path, api: str
+) -> None:
+    gate = call("bash", {"command": "touch begun; until [ -e go ]; do sleep 0.02; done"})
+    with play(gate, say("Both."), servers={}, model=NAMES[api], access="auto") as driver:
+        driver.send(p.Submit("go"))
+        driver.wait(lambda _: (project / "begun").exists())
+        driver.send(p.Submit("and that"))
+        driver.wait(lambda _: driver.of(p.Queued)[-1] == p.Queued(("and that",)))
+        (project / "go").touch()
+        assert driver.turn_end(0).reason == "done"
+    assert [STRICT[api](body) for body in model.requests] == ["", ""]
+    assert "and that" in str(model.requests[1])
 
 
 @pytest.mark.parametrize("api", list(NAMES))

@@ -82,7 +82,7 @@ def _steps(kept: Kept, records: Iterator[Json]) -> Iterator[Json]:
     states: dict[str, Json] = {}
     for record in records:
         match record:
-            case {"k": "TurnStarted", "text": str(text)}:
+            case {"k": "TurnStarted" | "Joined", "text": str(text)}:
                 attached = record.get("attachments")
                 yield {"kind": "user", "text": text, **({"attachments": attached} if attached else {})}
             case {"k": "text", "text": str(text)}:

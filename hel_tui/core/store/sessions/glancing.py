@@ -22,7 +22,7 @@ MOST_TEXT = 400
 """Characters of a piece."""
 MOST_HEAD = 160
 """Characters of what a person said that name a turn."""
-_TELLING = frozenset({"TurnStarted", "text", "CallStarted", "Notice", "TurnEnded"})
+_TELLING = frozenset({"TurnStarted", "Joined", "text", "CallStarted", "Notice", "TurnEnded"})
 
 
 def newest(folder: Path) -> tuple[Said, ...]:
@@ -94,7 +94,7 @@ def _pieces(records: Iterable[Json]) -> list[Said]:
 def _said(record: Json) -> tuple[Speaker, str]:
     """Who speaks in a record, and what; nothing for what only the model thought."""
     match record:
-        case {"k": "TurnStarted", "text": str(text)}:
+        case {"k": "TurnStarted" | "Joined", "text": str(text)}:
             return "person", text
         case {"k": "text", "text": str(text)} if not record.get("reasoning"):
             return "model", text

@@ -87,7 +87,7 @@ def read_on(one: Indexed, folder: Path) -> None:
 _TELLING = frozenset(
     {
         *("session", "title", "model", "UsageChanged"),
-        *("TurnStarted", "text", "CallStarted", "CallChanged", "Notice", "TurnEnded"),
+        *("TurnStarted", "Joined", "text", "CallStarted", "CallChanged", "Notice", "TurnEnded"),
     }
 )
 
@@ -114,7 +114,7 @@ def _take(one: Indexed, kind: str, record: Json) -> None:
 def _texts(kind: str, record: Json) -> list[str]:
     """What can be found of a record: what was said, called and shown."""
     match kind:
-        case "TurnStarted" | "text" | "Notice":
+        case "TurnStarted" | "Joined" | "text" | "Notice":
             found = [record.get("text", "")]
         case "CallStarted":
             found = [f"{record.get('tool', '')} {record.get('summary', '')}"]

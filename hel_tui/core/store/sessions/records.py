@@ -32,6 +32,7 @@ EVENTS: dict[str, type[Any]] = {
     kind.__name__: kind
     for kind in (
         p.TurnStarted,
+        p.Joined,
         p.PromptSent,
         p.StepStarted,
         p.CallStarted,

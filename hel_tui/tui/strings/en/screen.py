@@ -28,6 +28,8 @@ STRINGS: dict[str, str] = {
     "queue.waits": "queued",
     "queue.more": "queued ({n} more)",
     "queue.edit": "{key} takes it back",
+    "queue.held": "held",
+    "queue.send": "{key} sends it on",
     "prompt.placeholder": "ask, /command, @resource, !shell",
     "prompt.pasted": "[pasted {size}]",
     "find.count": "{n} found",

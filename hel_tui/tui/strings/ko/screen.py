@@ -27,6 +27,8 @@ STRINGS: dict[str, str] = {
     "queue.waits": "대기",
     "queue.more": "대기 ({n}개 더)",
     "queue.edit": "{key} 되가져오기",
+    "queue.held": "보류",
+    "queue.send": "{key} 이어 보내기",
     "prompt.placeholder": "질문, /명령, @리소스, !셸",
     "prompt.pasted": "[붙여넣음 {size}]",
     "find.count": "{n}개 찾음",

@@ -22,6 +22,7 @@ from hel_tui.core.vocabulary import AssistantMessage, Image, Message, ToolCall, 
 
 SOME: tuple[p.Event, ...] = (
     p.TurnStarted(3, "hi", ("fix:file:///a",)),
+    p.Joined(3, "and that", ("fix:file:///b",)),
     p.PromptSent(3, (("user", "x"), ("assistant", "y"))),
     p.StepStarted(3, 1),
     p.CallStarted(3, "c1", "fix", "echo", "text", by_hand=True, limit=2.5),

@@ -1,0 +1,103 @@
+"""What waits for its turn: messages, commands and lines for the shell, in the order in which they were sent.
+
+A message may go into the turn that runs, before its next request. After a turn that was stopped or failed
+nothing goes by itself: what waits then is held. Not here: running it (conversation).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Awaitable, Callable, Coroutine
+from dataclasses import dataclass
+from typing import Any
+
+from hel_tui.core import protocol as p
+from hel_tui.core.agent.turn import Ending
+from hel_tui.core.session.offerings import Message
+
+
+def _nothing() -> None:
+    """Nothing was attached."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Work:
+    """One thing that runs as a turn."""
+
+    text: str
+    """As the queue shows it."""
+    run: Callable[[int], Coroutine[Any, Any, Ending]]
+    spoken: str = ""
+    """What the person said to the model; empty for a call by hand."""
+    attached: tuple[str, ...] = ()
+    """`server:uri` of what goes with it."""
+    drop: Callable[[], None] = _nothing
+    """Called when it is taken back before it ran."""
+    joins: Callable[[], Awaitable[Message | str]] | None = None
+    """Gives the message, or a sentence why it cannot be had; None where it has to be a turn of its own."""
+
+
+class WorkQueue:
+    """That of one session. Lives in the core's loop; tells the screen of each change."""
+
+    def __init__(self, emit: Callable[[p.Event], None]) -> None:
+        self._emit = emit
+        self._held: deque[Work] = deque()
+        self._waiting: deque[Work] = deque()
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether there is something that runs by itself when its turn comes."""
+        return bool(self._waiting)
+
+    def add(self, work: Work) -> None:
+        """Put it at the end. What is held stays where it is: this one goes before it."""
+        self._waiting.append(work)
+
+    def next(self) -> Work | None:
+        """Take the oldest that is not held."""
+        return self._waiting.popleft() if self._waiting else None
+
+    def hold(self) -> None:
+        """Let nothing of it go by itself."""
+        self._held += self._waiting
+        self._waiting.clear()
+        self.show()
+
+    def release(self) -> None:
+        """What is held goes on, before what was sent since."""
+        self._waiting.extendleft(reversed(self._held))
+        self._held.clear()
+
+    def take_back(self, text: str) -> None:
+        """Hand the newest back, or the newest with this text; nothing where it is not there any more."""
+        for waiting in (self._waiting, self._held):
+            for work in reversed(waiting):
+                if text in ("", work.text):
+                    waiting.remove(work)
+                    work.drop()
+                    self._emit(p.Unqueued(work.text))
+                    self.show()
+                    return
+
+    def clear(self) -> None:
+        """Forget all of it."""
+        self._waiting.clear()
+        self._held.clear()
+
+    def show(self) -> None:
+        """Tell what waits."""
+        texts = tuple(work.text for work in (*self._held, *self._waiting))
+        self._emit(p.Queued(texts, held=len(self._held)))
+
+    async def join(self, say: Callable[[Work, Message], None]) -> None:
+        """Hand the messages at the front to `say`, up to the first that has to be a turn of its own."""
+        while self._waiting and (work := self._waiting[0]).joins is not None:
+            message = await work.joins()
+            if not self._waiting or self._waiting[0] is not work:
+                continue  # it was taken back meanwhile
+            if isinstance(message, str):
+                return  # its own turn says why
+            self._waiting.popleft()
+            self.show()
+            say(work, message)
