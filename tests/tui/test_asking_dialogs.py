@@ -129,6 +129,41 @@ async def test_sampling_is_asked_about_before_and_after(question, key, allow):
         assert d.core.answers() == [p.SamplingAnswer(allow)]
 
 
+async def test_an_answer_for_a_server_is_written_by_hand_and_sent_only_at_a_key_of_its_own():
+    async with opened() as d:
+        await d.ask(scenes.SAMPLING)
+        await d.decide("e")
+        await d.press(*"Good day", "ctrl+s", after=1)
+        assert "Good day" in screen_text(d.app) and d.core.answers() == []
+        d.clock.now += 2
+        await d.decide("y")
+        await d.until(lambda: d.core.answers())
+        assert d.core.answers() == [p.SamplingAnswer(True, "Good day")]
+
+
+async def test_the_models_answer_is_changed_or_left_as_it_was():
+    async with opened() as d:
+        await d.ask(replace(scenes.SAMPLED, reply="As it was"))
+        await d.decide("e")
+        await d.press(*"Never ", "escape", after=1)
+        await d.press("e", after=2)
+        await d.press("end", *", nearly", "ctrl+s", after=1)
+        d.clock.now += 2
+        await d.decide("y")
+        await d.until(lambda: d.core.answers())
+        assert d.core.answers() == [p.SamplingAnswer(True, "As it was, nearly")]
+
+
+async def test_where_there_is_no_model_only_words_of_the_person_are_sent():
+    async with opened() as d:
+        await d.ask(replace(scenes.SAMPLING, model=""))
+        await d.decide("y")
+        await d.until(lambda: "no model" in screen_text(d.app))
+        assert d.core.answers() == []
+        await d.decide("escape")
+        assert d.core.answers() == [p.SamplingAnswer(False)]
+
+
 async def test_sampling_shows_server_model_limits_tools_and_both_prompts():
     async with opened() as d:
         await d.ask(scenes.SAMPLING)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from hel_tui.core import protocol as p
@@ -12,7 +14,7 @@ from tests.tui import scenes
 from tests.tui.driving import Driver, opened
 from tests.tui.fake_core import FakeCore
 from tests.tui.screen_text import screen_text
-from tests.tui.server_scenes import inside_core
+from tests.tui.server_scenes import ENTRY, inside_core
 
 SIZES = [(80, 24), (120, 40), (200, 60)]
 
@@ -109,6 +111,39 @@ async def test_the_configuration_says_where_variables_come_from_and_what_is_shad
             "approved for",
         ):
             assert words in shown, words
+
+
+LOGIN = p.LoginDetail(
+    "https://login.example.com",
+    "…4711",
+    "dynamic",
+    "https://shop.example.com/mcp",
+    ("read",),
+    ("read", "write"),
+    has_token=True,
+    obtained=1_000_000_000.0,
+    expires=1_000_086_400.0,
+    renewable=True,
+)
+
+
+async def test_the_configuration_says_what_a_login_gave_and_until_when():
+    core = inside_core()
+    core.entries["inventory"] = replace(ENTRY, login=LOGIN)
+    async with opened(core, size=(120, 50)) as d:
+        await at(d, "inventory", "config")
+        shown = screen_text(d.app)
+        for words in (
+            "login.example.com",
+            "…4711 · registered",
+            "2001-09-0",
+            "not granted     write",
+            "by itself",
+        ):
+            assert words in shown, words
+        core.entries["inventory"] = replace(ENTRY, login=p.LoginDetail("https://x", "c", "configured"))
+        await at(d, "inventory", "config")
+        assert "no token now" in screen_text(d.app)
 
 
 async def test_health_shows_the_worst_first_with_what_helps_and_looks_again_by_key():

@@ -17,7 +17,7 @@ from hel_tui.core.addresses import origin_of
 from hel_tui.core.mcp.asking import Ask
 from hel_tui.core.mcp.entries import Address, ServerEntry, Unset
 from hel_tui.core.mcp.faults import ServerFault
-from hel_tui.core.protocol import Event, LoginStep
+from hel_tui.core.protocol import Event, LoginDetail, LoginStep
 from hel_tui.core.threads import in_thread
 
 if TYPE_CHECKING:
@@ -107,6 +107,11 @@ class Logins:
         )
         self._known[entry.name] = (address, entry.insecure, authorization)
         return authorization
+
+    def detail(self, server: str) -> LoginDetail | None:
+        """What is known of the login at a server that was spoken to; safe from any thread."""
+        known = self._known.get(server)
+        return known[2].detail if known is not None else None
 
     def _open_store(self) -> TokenStore:
         """The keyring is the person's; with HEL_HOME everything stays in that folder."""

@@ -39,6 +39,8 @@ MOST_CHARACTERS = 400_000
 """Text of one request."""
 Clean = Callable[[str], str]
 
+BY_HAND = "written by a person"
+"""The name of the model in an answer that none gave."""
 REJECTED = -1
 """The person said no (specification, sampling: error handling)."""
 
@@ -62,8 +64,6 @@ async def sample(
     lately.happened()
     request = read_request(params, lambda text: hide(for_model(text)))
     label = model.label()
-    if not label:
-        raise AskRefused(REJECTED, "there is no model to ask")
     system = next((one.text for one in request.messages if isinstance(one, SystemMessage)), "")
     question = SamplingQuestion(
         question_id(),
@@ -77,7 +77,11 @@ async def sample(
         limits=f"at most {request.max_tokens:,} tokens, {TIME:.0f} s, {SAMPLES_A_MINUTE} requests a minute",
         tool=tool,
     )
-    await _allowed(ask, question, "the person did not allow the request")
+    answer = await _allowed(ask, question, "the person did not allow the request")
+    if answer.text is not None:
+        return to_result(_written(answer.text, BY_HAND), with_tools=bool(request.tools))
+    if not label:
+        raise AskRefused(REJECTED, "there is no model to ask")
     try:
         async with asyncio.timeout(TIME):
             sampled = await model.run(request)
@@ -93,15 +97,24 @@ async def sample(
         model=label,
         max_tokens=request.max_tokens,
         tool=tool,
+        reply=sampled.message.text,
     )
-    await _allowed(ask, question, "the person did not let the answer go back")
+    answer = await _allowed(ask, question, "the person did not let the answer go back")
+    if answer.text is not None:
+        sampled = _written(answer.text, f"{sampled.model}, {BY_HAND}")
     return to_result(sampled, with_tools=bool(request.tools))
 
 
-async def _allowed(ask: Ask, question: SamplingQuestion, refusal: str) -> None:
+async def _allowed(ask: Ask, question: SamplingQuestion, refusal: str) -> SamplingAnswer:
     answer = await ask(question)
     if not (isinstance(answer, SamplingAnswer) and answer.allow):
         raise AskRefused(REJECTED, refusal)
+    return answer
+
+
+def _written(text: str, by: str) -> Sampled:
+    """An answer in a person's words."""
+    return Sampled(AssistantMessage(text), by, "endTurn")
 
 
 # ------------------------------------------------------------------ conversion

@@ -223,6 +223,31 @@ class Variable:
 
 
 @dataclass(frozen=True, slots=True)
+class LoginDetail:
+    """What a login at a remote server gave (OAuth 2.1). No token and no secret is in it."""
+
+    issuer: str
+    """The authorization server."""
+    client: str
+    """hel's client id there, or the end of it."""
+    how: Literal["configured", "document", "dynamic"]
+    """Where that is from: the entry, a metadata document (its URL is the id), or a registration."""
+    resource: str = ""
+    """What the tokens are for (RFC 8707)."""
+    scopes: tuple[str, ...] = ()
+    """Granted."""
+    requested: tuple[str, ...] = ()
+    """Asked for in all logins so far."""
+    has_token: bool = False
+    obtained: float = 0.0
+    """Unix time."""
+    expires: float = 0.0
+    """Unix time; 0 when the server did not say."""
+    renewable: bool = False
+    """It came with a refresh token."""
+
+
+@dataclass(frozen=True, slots=True)
 class EntryDetail:
     """The configuration of one server."""
 
@@ -247,6 +272,7 @@ class EntryDetail:
     """Of the definition: what trust is bound to."""
     trust: str = ""
     """Such as `yours`, `approved for this project`, `for this run`, `not approved`."""
+    login: LoginDetail | None = None
     problems: tuple[str, ...] = field(default=())
 
 

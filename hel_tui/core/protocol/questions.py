@@ -203,11 +203,15 @@ class SamplingQuestion:
     limits: str = ""
     """The limits in force, as a sentence."""
     tool: str = ""
+    reply: str = ""
+    """At `answer`: the model's words alone, to be changed."""
 
 
 @dataclass(frozen=True, slots=True)
 class SamplingAnswer:
     allow: bool
+    text: str | None = None
+    """With `allow`: what goes back in the person's words; a model that was not asked yet is not."""
 
 
 @dataclass(frozen=True, slots=True)

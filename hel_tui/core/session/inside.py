@@ -6,6 +6,7 @@ Not here: the stores themselves and what servers may ask (mcp), who draws it (a 
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
@@ -69,7 +70,11 @@ class Inside:
     def entry(self, server: str) -> p.EntryDetail | None:
         """How it is configured."""
         standing = self._standing(server)
-        return entry_detail(standing, self._environ, self._mask) if standing is not None else None
+        if standing is None:
+            return None
+        return replace(
+            entry_detail(standing, self._environ, self._mask), login=self._host.logins.detail(server)
+        )
 
     def failed(self, number: int) -> p.ServerFailure | None:
         """One failure of this run."""

@@ -52,7 +52,8 @@ def _decision(answer: Answer) -> str:
         case FormAnswer():
             return answer.action
         case SamplingAnswer():
-            return "allow" if answer.allow else "deny"
+            written = answer.allow and answer.text is not None
+            return "written by hand" if written else "allow" if answer.allow else "deny"
         case LoginAnswer():
             return "pasted" if answer.pasted else "given up"
         case _:

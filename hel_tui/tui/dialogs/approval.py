@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterable
 
 from textual import events
 from textual.widget import Widget
-from textual.widgets import TextArea
 
 from hel_tui.core import protocol as p
 from hel_tui.tui import keymap
 from hel_tui.tui.dialogs.base import Choice, Dialog
+from hel_tui.tui.dialogs.editor import TextEditor
 from hel_tui.tui.dialogs.pane import diff_lines, foreign, framed, one_line
 from hel_tui.tui.safe import ForeignText, cut
 from hel_tui.tui.slash import check_object
@@ -36,15 +36,6 @@ class Comment(LabelledInput):
     DEFAULT_CSS = """
     Comment { height: 1; border: none; padding: 0 1; display: none; background: $panel; }
     Comment:focus { border: none; }
-    """
-
-
-class ArgumentsEditor(TextArea):
-    """The call's arguments as JSON, to be changed before they run."""
-
-    DEFAULT_CSS = """
-    ArgumentsEditor { height: 1fr; min-height: 4; border: none; display: none; background: $panel; }
-    ArgumentsEditor:focus { border: none; }
     """
 
 
@@ -71,7 +62,7 @@ class ApprovalDialog(Dialog):
         self.waiting = waiting
         self.edited: str | None = None
         self.comment = Comment(placeholder=t("approval.comment_hint"), select_on_focus=False)
-        self.arguments = ArgumentsEditor(show_line_numbers=True, soft_wrap=True, compact=True)
+        self.arguments = TextEditor(show_line_numbers=True, soft_wrap=True, compact=True)
         self.hint = Caption()
         self._offer()
 

@@ -53,12 +53,13 @@ class Person:
 class Model:
     """Says one thing."""
 
-    def __init__(self, message: AssistantMessage, reason: str = "endTurn") -> None:
+    def __init__(self, message: AssistantMessage, reason: str = "endTurn", name: str = "demo/little") -> None:
         self.sampled = Sampled(message, "little", reason)
+        self.name = name
         self.requests: list[SampleRequest] = []
 
     def __call__(self) -> Sample:
-        return Sample(lambda: "demo/little", self._run)
+        return Sample(lambda: self.name, self._run)
 
     async def _run(self, request: SampleRequest) -> Sampled:
         self.requests.append(request)
@@ -295,6 +296,46 @@ async def test_an_allowed_request_and_its_allowed_answer_go_back(bench: Any, mod
     assert (before.stage, before.model, before.max_tokens) == ("request", "demo/little", 100)
     assert "Say hi" in before.text and before.system == "Be brief."
     assert (after.stage, after.text) == ("answer", "assistant:\nhi there")
+
+
+async def test_a_person_may_write_the_answer_and_no_model_is_asked(bench: Any) -> None:
+    model = Model(AssistantMessage("hi there"))
+    person = Person(SamplingAnswer(True, "Good day."))
+    bench.options = {"ask": person, "answerable": True, "sample": model}
+    await bench.start("asks:asks", sampling=True)
+    assert await asked(bench, "sampling/createMessage", PROMPT) == {
+        "role": "assistant",
+        "content": {"type": "text", "text": "Good day."},
+        "model": "written by a person",
+        "stopReason": "endTurn",
+    }
+    assert model.requests == [] and len(person.asked) == 1
+
+
+async def test_a_person_may_change_the_answer_of_the_model(bench: Any) -> None:
+    model = Model(AssistantMessage("hi there"))
+    person = Person(SamplingAnswer(True), SamplingAnswer(True, "hi"))
+    bench.options = {"ask": person, "answerable": True, "sample": model}
+    await bench.start("asks:asks", sampling=True)
+    got = await asked(bench, "sampling/createMessage", PROMPT)
+    assert (got["content"]["text"], got["model"]) == ("hi", "little, written by a person")
+    assert isinstance(person.asked[1], SamplingQuestion) and person.asked[1].reply == "hi there"
+
+
+@pytest.mark.parametrize(
+    ("answer", "text"), [(SamplingAnswer(True, "Me."), "Me."), (SamplingAnswer(True), "")]
+)
+async def test_without_a_model_only_a_person_can_answer(
+    bench: Any, answer: SamplingAnswer, text: str
+) -> None:
+    bench.options = {
+        "ask": Person(answer),
+        "answerable": True,
+        "sample": Model(AssistantMessage("x"), name=""),
+    }
+    await bench.start("asks:asks", sampling=True)
+    got = await asked(bench, "sampling/createMessage", PROMPT)
+    assert got["content"]["text"] == text if text else "no model" in got["message"]
 
 
 @pytest.mark.parametrize("answers", [[False], [True, False]])

@@ -24,6 +24,7 @@ from hel_tui.core.mcp.auth.renewal import Renewal, validity
 from hel_tui.core.mcp.auth.settings import OAuthSettings
 from hel_tui.core.mcp.auth.tokens import Known, Tokens, TokenStore
 from hel_tui.core.mcp.authorizing import Challenge, Tell
+from hel_tui.core.protocol import LoginDetail
 from hel_tui.core.store.redact import Redactor
 
 if TYPE_CHECKING:
@@ -105,6 +106,27 @@ class Authorization:
             if tokens is not None and now - tokens.obtained < FRESH and not tokens.is_stale(now):
                 return False
         return not await self._renewal.renew(wanted, refused=True)
+
+    @property
+    def detail(self) -> LoginDetail | None:
+        """What a person may see of it; None before it was needed, and without a login. Reads no store."""
+        known = self._memory.at_hand
+        if known is None or known.registration is None:
+            return None
+        client, tokens = known.registration, known.tokens
+        granted = LoginDetail(
+            client.issuer, client.label, client.how, known.resource, requested=known.requested
+        )
+        if tokens is None:
+            return granted
+        return replace(
+            granted,
+            scopes=tokens.scopes,
+            has_token=True,
+            obtained=tokens.obtained,
+            expires=tokens.expires,
+            renewable=bool(tokens.refresh),
+        )
 
     async def aclose(self) -> None:
         """Let a renewal under way come to its end."""

@@ -34,6 +34,11 @@ class Memory:
         """Whether the store had the tokens that are known."""
         self._known: Known | None = None
 
+    @property
+    def at_hand(self) -> Known | None:
+        """What is known without a look into the store; None before the first one."""
+        return self._known
+
     async def known(self) -> Known:
         """What is known now."""
         known = self._known

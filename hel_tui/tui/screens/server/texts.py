@@ -260,10 +260,37 @@ def config(entry: p.EntryDetail | None) -> list[SheetLine]:
                     (f"{t(f'config.source.{one.source}')} · {one_line(ForeignText(one.where))}", "muted"),
                 ]
             )
+    if entry.login is not None:
+        lines += _login(entry.login)
     lines += [*heading("config.entry"), *framed(ForeignText(entry.text))]
     if entry.env_names:
         lines += [*heading("failure.env"), [(foreign(ForeignText(", ".join(entry.env_names))), "")]]
     return lines
+
+
+def _login(login: p.LoginDetail) -> list[Line]:
+    """What the login gave, and until when; never a token."""
+    asked = [scope for scope in login.requested if scope not in login.scopes]
+    facts = [
+        ("login.issuer", login.issuer),
+        ("login.client", f"{login.client} · {t(f'login.how.{login.how}')}"),
+        ("login.resource", login.resource),
+        (
+            "login.granted",
+            " ".join(login.scopes) if login.scopes or not login.has_token else t("login.unsaid"),
+        ),
+        ("login.refused", " ".join(asked) if login.has_token else ""),
+        ("login.since", when(login.obtained) if login.has_token else t("login.no_token")),
+        (
+            "login.until",
+            when(login.expires) if login.expires else t("login.unsaid") if login.has_token else "",
+        ),
+        (
+            "login.renewal",
+            t("login.renewable" if login.renewable else "login.again") if login.has_token else "",
+        ),
+    ]
+    return [*heading("login.heading"), *(fact(key, value) for key, value in facts if value)]
 
 
 # -------------------------------------------------------------------- health

@@ -128,6 +128,25 @@ async def test_a_server_that_wants_a_login_gets_one_and_is_ready(desk: Desk, pla
     assert not [secret for secret in secrets if secret in desk.told()]
 
 
+async def test_what_a_login_gave_is_told_without_its_tokens(desk: Desk, place: Place) -> None:
+    place.challenge = {"scope": "read"}
+    await desk.start()
+    before = desk.host.logins.detail("shop")
+    assert before is None or not before.has_token
+    assert await desk.host.login("shop") == ""
+    await desk.reached("ready")
+    detail = desk.host.logins.detail("shop")
+    assert detail is not None
+    assert (detail.has_token, detail.scopes, detail.how) == (True, ("read",), "dynamic")
+    assert detail.issuer.startswith("http://127.0.0.1") and detail.resource == place.mcp
+    assert detail.expires > detail.obtained > 0 and detail.renewable
+    (token,) = place.bank.tokens
+    assert token.access not in repr(detail) and token.refresh not in repr(detail)
+    await desk.host.logout("shop")
+    after = desk.host.logins.detail("shop")
+    assert after is None or not after.has_token
+
+
 async def test_the_next_hel_needs_no_login(desk: Desk, place: Place) -> None:
     await desk.start()
     assert await desk.host.login("shop") == ""
