@@ -111,7 +111,6 @@ ACTIONS: tuple[Action, ...] = (
     Action("sampling.allow", "y", "allow"),
     Action("sampling.deny", "n,escape", "deny"),
     Action("sampling.write", "e", "write"),
-    Action("sampling.write", "e", "write"),
     Action("login.open", "o", "open"),
     Action("login.copy", "c", "copy"),
     Action("login.paste", "tab", "paste"),
