@@ -59,6 +59,7 @@ class Model:
         self._stand_in: ChatModel | None = None
         self._stands_in = False
         self._choosing = asyncio.Lock()
+        self._settled = asyncio.Event()
         self._falling = asyncio.Lock()
         self._loading: asyncio.Task[object] | None = None
         """Loads a file; it can be given up."""
@@ -83,8 +84,16 @@ class Model:
         """
         if self._loading is not None:
             self._loading.cancel()
+        self._settled.clear()
         async with self._choosing:
-            return await self._chosen(model, base_url)
+            try:
+                return await self._chosen(model, base_url)
+            finally:
+                self._settled.set()
+
+    async def settled(self) -> None:
+        """Wait until it is known which model answers."""
+        await self._settled.wait()
 
     async def _chosen(self, model: str | None, base_url: str | None) -> str:
         if model is None and base_url is None and self._wishes.model:
