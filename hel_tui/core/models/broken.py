@@ -10,7 +10,7 @@ import socket
 
 from hel_tui.core.addresses import host_of
 from hel_tui.core.models.faults import Failure, sentence
-from hel_tui.core.models.profiles import Profile
+from hel_tui.core.models.profiles import PROFILES, Profile
 from hel_tui.core.models.types import ModelFault, ModelInfo
 from hel_tui.core.sse import EventTooLarge
 from hel_tui.core.vocabulary import AssistantMessage
@@ -41,7 +41,7 @@ def broken(
     if isinstance(error, httpx.ReadTimeout | httpx.WriteTimeout):
         return Failure(ModelFault("timeout", f"{who} sent nothing for {idle:g} seconds.", partial=partial))
     if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | httpx.ProxyError):
-        if _is_offline(error):
+        if is_offline(error, info.base_url):
             return Failure(
                 ModelFault("offline", f"There is no network: {who} cannot be reached. {STILL}"), passing=True
             )
@@ -61,11 +61,12 @@ def broken(
     return Failure(ModelFault("connect", text), passing=True)
 
 
-def _is_offline(error: BaseException | None) -> bool:
-    """Whether this machine has no way out: no route, or no names although there is an interface to ask by."""
+def is_offline(error: BaseException | None, base_url: str) -> bool:
+    """Whether this machine has no way out: no route, or nobody who knows names, the provider's own among them."""
     while error is not None:
         if isinstance(error, socket.gaierror):
-            return error.errno == socket.EAI_AGAIN or not _has_interface()
+            own = host_of(base_url) in {host_of(one.base_url) for one in PROFILES.values() if one.base_url}
+            return error.errno == socket.EAI_AGAIN or own or not _has_interface()
         if isinstance(error, OSError) and error.errno in (errno.ENETUNREACH, errno.ENETDOWN):
             return True
         error = error.__cause__ or error.__context__

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from hel_tui.core.addresses import host_of
+from hel_tui.core.models.broken import is_offline
 from hel_tui.core.models.entries import Listed, read_list
 from hel_tui.core.models.faults import sentence
 from hel_tui.core.models.profiles import LOCAL, PROFILES, Api
@@ -132,4 +133,6 @@ async def asking(
     except TimeoutError:
         return (), f"{who} did not list its models within {limit:g} seconds."
     except (httpx.HTTPError, ValueError, ImportError) as error:
+        if is_offline(error, base_url):
+            return (), f"There is no network: {who} could not be asked for its models."
         return (), sentence(f"{who} could not be asked for its models", str(error), "", key)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import socket
 from typing import Any
 
 import pytest
@@ -163,3 +164,18 @@ async def test_what_a_gateway_says_of_price_counts_before_the_table() -> None:
         await told.survey.look([place(engine)], [])
     (row,) = told.now.models
     assert row.input_price == pytest.approx(1.0) and row.output_price == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize("number", [socket.EAI_AGAIN, socket.EAI_NONAME])
+async def test_without_a_network_every_provider_says_so_in_a_sentence(
+    monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    def gone(*_: object, **__: object) -> object:
+        raise socket.gaierror(number, "no such name")
+
+    monkeypatch.setattr(socket, "getaddrinfo", gone)
+    told = Told()
+    await told.survey.look([Place("openai", "https://api.openai.com/v1", "k", "OPENAI_API_KEY")], [])
+    assert told.now.providers[0].problem == (
+        "There is no network: api.openai.com could not be asked for its models."
+    )
