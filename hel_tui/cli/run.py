@@ -75,7 +75,9 @@ def main(argv: Sequence[str]) -> int:
     if args.resume == "":
         parser.error("--resume needs the ID of a session; `hel sessions list` has them")
     session = resumed(parser, args, project, lambda _project: "")
-    runtime = Runtime(replace(chosen, server_wait=SERVER_WAIT, resume=session, max_cost=args.max_cost))
+    schema = shape.schema if shape is not None else None
+    bounds = replace(chosen, server_wait=SERVER_WAIT, max_cost=args.max_cost, shape=schema)
+    runtime = Runtime(replace(bounds, resume=session))
     printer = Json(runtime, shape=shape) if args.json else Text(runtime, shape=shape)
     return _drive(runtime, printer, prompt + (shape.instruction() if shape is not None else ""), args.timeout)
 

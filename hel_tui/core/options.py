@@ -33,6 +33,8 @@ class Options:
     """Tokens one answer may have; None leaves it to the provider."""
     max_cost: float | None = None
     """US dollars that may be spent in this run: past them no further request is made. None for no bound."""
+    shape: Mapping[str, Any] | None = None
+    """A JSON schema that the provider is to hold answers to, where it can. Nothing else is made of it."""
     mcp: bool = True
     mcp_config: tuple[Path, ...] = ()
     typed: tuple[tuple[str, Mapping[str, Any]], ...] = ()

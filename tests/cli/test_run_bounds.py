@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.cli.shell import HEL, ROOT, Ran, hel
-from tests.fixtures.models.endpoint import ScriptedModel, call, mode, say
+from tests.fixtures.models.endpoint import ScriptedModel, call, fail, mode, say
 from tests.fixtures.models.provider import Proxy
 from tests.rig import KEY, environment
 
@@ -130,6 +130,45 @@ def paid(project: Path, env: dict[str, str], model: ScriptedModel, tmp_path: Pat
         return ran
 
     return go
+
+
+FORMATS = {
+    "chat": lambda body: body.get("response_format", {}).get("json_schema"),
+    "responses": lambda body: body.get("text", {}).get("format"),
+    "messages": lambda body: body.get("output_config", {}).get("format"),
+}
+
+
+@pytest.mark.parametrize("dialect", FORMATS)
+def test_a_provider_that_can_hold_answers_to_a_schema_is_asked_to(paid, model, dialect: str) -> None:
+    model.replies[:] = [call("glob", {"pattern": "*"}), say('{"port": 8437}')]
+    ran = paid("which port?", "--output-schema", "schema.json", label=DIALECTS[dialect])
+    assert (ran.status, ran.out) == (0, '{"port": 8437}\n'), ran.err
+    held = [FORMATS[dialect](body) for body in model.requests]
+    assert [one["schema"] for one in held] == [SCHEMA, SCHEMA]
+    assert held[0].get("strict") is (None if dialect == "messages" else True)
+
+
+@pytest.mark.parametrize("dialect", FORMATS)
+def test_where_that_is_refused_the_words_alone_have_to_do(paid, model, dialect: str) -> None:
+    refusal = {
+        "chat": "Invalid schema for response_format 'answer': schema must have a 'type' key.",
+        "responses": "Invalid parameter: 'text.format' of type 'json_schema' is not supported with this model.",
+        "messages": "output_config.format: this model does not support structured outputs",
+    }[dialect]
+    model.replies[:] = [fail(400, refusal), say('{"port": 1.5}'), say('{"port": 8437}')]
+    ran = paid("which port?", "--output-schema", "schema.json", label=DIALECTS[dialect])
+    assert (ran.status, ran.out) == (0, '{"port": 8437}\n'), ran.err
+    held = [FORMATS[dialect](body) is not None for body in model.requests]
+    assert held == [True, False, False]
+    assert "fit this JSON schema" in json.dumps(model.requests[1])
+
+
+def test_engines_at_other_addresses_get_the_words_alone(run, model) -> None:
+    model.replies[:] = [say('{"port": 8437}')] * 3
+    for dialect, held in FORMATS.items():
+        assert run("go", "--output-schema", "schema.json", label=DIALECTS[dialect]).status == 0
+        assert held(model.requests[-1]) is None
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)

@@ -6,7 +6,8 @@ to be shortened. Not here: shortening (compaction), the loop of a turn (turn).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from hel_tui.core.agent.compaction import Compactor
 from hel_tui.core.agent.gates import Record
@@ -66,6 +67,8 @@ class Context:
         """Tokens of the last request that the provider read from its cache."""
         self.effort: Callable[[], str] = str
         """How hard the model is to think."""
+        self.shape: Mapping[str, Any] | None = None
+        """A JSON schema that answers are to fit, where the provider can see to it."""
         self.history = History(keeper)
         self.accounts = accounts or Accounts()
         steps = Steps(
@@ -107,7 +110,7 @@ class Context:
             self._prompted = self._told = inventory
         elif inventory != self._told and self.history.amend(self._news(self._told, inventory)):
             self._told = inventory
-        return Asking(model, self._system, offered.definitions, self._max_output, self.effort())
+        return Asking(model, self._system, offered.definitions, self._max_output, self.effort(), self.shape)
 
     def answered(self, turn: int, asking: Asking, usage: Usage | None, sent: int) -> None:
         """A request of the newest `sent` messages was answered, which took this."""

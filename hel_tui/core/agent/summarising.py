@@ -6,9 +6,9 @@ nothing is executed. Not here: when there is a summary, and what becomes of it (
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from hel_tui.core.agent.gates import Record
@@ -45,6 +45,8 @@ class Asking:
     max_output: int | None = None
     effort: str = ""
     """How hard the model is to think."""
+    shape: Mapping[str, Any] | None = None
+    """A JSON schema that its answers, not its summaries, are to fit."""
 
     @property
     def sees(self) -> bool:
@@ -59,7 +61,7 @@ class Asking:
     def request(self, messages: Sequence[Message]) -> Request:
         """The request with these messages behind the system prompt, made valid."""
         sent = [SystemMessage(self.system), *repaired(messages)]
-        return Request(sent, self.tools, self.max_output, self.effort)
+        return Request(sent, self.tools, self.max_output, self.effort, self.shape)
 
 
 def sees(model: ChatModel | None) -> bool:
@@ -128,7 +130,7 @@ class Summariser:
 
     async def _ask(self, turn: int, asking: Asking, messages: Sequence[Message]) -> str:
         info = asking.model.info
-        request = asking.request(messages)
+        request = replace(asking, shape=None).request(messages)
         self._record.write(
             "request", turn=turn, purpose="summary", model=info.label, messages=len(request.messages)
         )

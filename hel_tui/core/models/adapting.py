@@ -52,6 +52,11 @@ _ID = re.compile(
 """Mistral: "must be a-z, A-Z, 0-9, with a length of 9"; OpenAI: "Invalid 'messages[2].tool_calls[0].id':
 string too long. Expected a string with maximum length 40".
 """
+_SHAPE = re.compile(
+    r"response_format|json_schema|output_config|output_format|text\.format|structured output"
+    r"|schema for response|compiled grammar|grammar compilation",
+    re.I,
+)
 _CACHE = re.compile(r"cache_control", re.I)
 
 
@@ -74,6 +79,8 @@ def adapted(request: Request, info: ModelInfo, dialect: Dialect, failure: Failur
         way: Thinking = "" if dialect.thinking == "effort" else dialect.thinking
         limit = "max_output_tokens"
         return Change(replace(dialect, api="responses", reasoning="back", thinking=way, limit_field=limit))
+    if request.shape is not None and dialect.shapes and _SHAPE.search(said):
+        return Change(replace(dialect, shapes=False))
     return (
         _thoughts(request, dialect, said) or _fields(dialect, said) or _effort(request, info, dialect, said)
     )

@@ -46,6 +46,8 @@ class Dialect:
     """How long ids of calls must be, where the server said so; 0 when it did not."""
     output: int = 0
     """Most tokens it lets an answer have, where it said so; 0 when it did not."""
+    shapes: bool = True
+    """Whether answers may be held to a schema: until it is refused."""
 
 
 @dataclass(frozen=True, slots=True)

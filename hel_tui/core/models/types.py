@@ -7,10 +7,10 @@ A request goes in, a stream of parts comes out and ends with `Finish`; what can 
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from hel_tui.core.vocabulary import AssistantMessage, Message, ToolDefinition
 
@@ -44,6 +44,8 @@ class Request:
     """Most tokens the answer may have; None leaves it to the provider."""
     effort: str = ""
     """How hard the model is to think, a word of `EFFORTS`; empty leaves it to the provider."""
+    shape: Mapping[str, Any] | None = None
+    """A JSON schema that the provider is to hold the answer to, where it can."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 from hel_tui.core.models.efforts import for_chat, wanted
 from hel_tui.core.models.ids import exact_id, fit_name
 from hel_tui.core.models.profiles import Dialect
+from hel_tui.core.models.shapes import shape_of
 from hel_tui.core.models.types import ModelFault, ModelInfo, Request
 from hel_tui.core.vocabulary import (
     AssistantMessage,
@@ -49,7 +50,7 @@ def body(
         value["tools"] = [_tool(tool) for tool in request.tools]
     if dialect.usage_option:
         value["stream_options"] = {"include_usage": True}
-    value |= output_limit(request, dialect)
+    value |= output_limit(request, dialect) | shape_of(request, info, dialect)
     return encoded(value | for_chat(wanted(request, info, dialect), dialect))
 
 

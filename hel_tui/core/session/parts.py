@@ -244,6 +244,7 @@ def assemble(
         budget=Budget(options.max_cost),
         keeper=saving,
     )
+    agent.context.shape = options.shape
 
     def stop_turn() -> None:
         approver.stopped = True

@@ -13,6 +13,7 @@ from typing import Any
 from hel_tui.core.models.efforts import for_messages, wanted
 from hel_tui.core.models.ids import fit_id, fit_name
 from hel_tui.core.models.profiles import Dialect
+from hel_tui.core.models.shapes import shape_of
 from hel_tui.core.models.types import ModelInfo, Request
 from hel_tui.core.models.wire import base64_of, encoded, images_for, own_extra, valid_arguments
 from hel_tui.core.vocabulary import (
@@ -53,6 +54,8 @@ def body(
         value["tools"] = [_tool(tool) for tool in request.tools]
     value["messages"] = messages
     value |= for_messages(effort, info, dialect, room, may_think=_may_think(messages))
+    for field, more in shape_of(request, info, dialect).items():
+        value[field] = {**value.get(field, {}), **more}
     if dialect.cache_markers:
         _mark(value)
     return encoded(value)

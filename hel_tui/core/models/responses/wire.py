@@ -12,6 +12,7 @@ from typing import Any
 from hel_tui.core.models.efforts import for_responses, wanted
 from hel_tui.core.models.ids import fit_id, fit_name
 from hel_tui.core.models.profiles import Dialect
+from hel_tui.core.models.shapes import shape_of
 from hel_tui.core.models.types import ModelInfo, Request
 from hel_tui.core.models.wire import (
     base64_of,
@@ -55,7 +56,7 @@ def body(
     value["input"] = items
     if info.thinks is not False and dialect.reasoning != "none":
         value["include"] = ["reasoning.encrypted_content"]
-    value |= output_limit(request, dialect)
+    value |= output_limit(request, dialect) | shape_of(request, info, dialect)
     return encoded(value | for_responses(wanted(request, info, dialect), info, dialect))
 
 
