@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from hel_tui.core.images import MAX_BYTES, measure
+from hel_tui.core.store.redact import looks_like_secret
 from hel_tui.core.tools.programs import find_program
 
 LIMIT = 5.0
@@ -37,6 +38,7 @@ def read_clipboard(environ: Mapping[str, str], project: Path) -> bytes | str:
 
     Raises Empty, Unfit.
     """
+    environ = {name: value for name, value in environ.items() if not looks_like_secret(name, value)}
     readers = (("wl-paste", _wayland), ("xclip", _xclip), ("osascript", _mac), ("pbpaste", _pbpaste))
     tried = False
     for name, reader in readers:

@@ -22,6 +22,7 @@ from typing import IO
 
 from hel_tui.core.guard import ENGINE, Guard
 from hel_tui.core.models.faults import clean
+from hel_tui.core.store.redact import looks_like_secret
 from hel_tui.core.threads import in_thread
 
 LOAD_LIMIT = 600.0
@@ -113,7 +114,8 @@ async def start_engine(
 
 
 def _spawn(guard: Guard, program: Path) -> subprocess.Popen[bytes]:
-    environ = {**os.environ, "OMP_WAIT_POLICY": "passive", ENGINE: guard.mark("engine")}
+    kept = {name: value for name, value in os.environ.items() if not looks_like_secret(name, value)}
+    environ = {**kept, "OMP_WAIT_POLICY": "passive", ENGINE: guard.mark("engine")}
     try:
         popen = subprocess.Popen(
             [sys.executable, "-P", str(program)],

@@ -46,13 +46,17 @@ async def started(program: Path, progress: list[tuple[int, int]] | None = None) 
     return await start_engine(Path("/m.gguf"), 0, 1_000, lambda *told: seen.append(told), program)
 
 
-async def test_an_engine_gets_its_key_by_a_pipe_and_nowhere_else(tmp_path: Path) -> None:
+async def test_an_engine_gets_its_key_by_a_pipe_and_no_other_key(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-another-0123456789")
     engine = await started(program(tmp_path, SERVES))
     process = psutil.Process(engine._popen.pid)
     assert engine.base_url == "http://127.0.0.1:1/v1" and len(engine.key) == 32
     assert engine.key not in " ".join(process.cmdline())
     assert engine.key not in " ".join(process.environ().values())
     assert process.environ()["OMP_WAIT_POLICY"] == "passive"
+    assert "OPENAI_API_KEY" not in process.environ()
     await engine.aclose()
     assert not psutil.pid_exists(process.pid)
 
