@@ -262,6 +262,15 @@ def test_images_go_with_the_results_they_belong_to(api: str) -> None:
     assert STRICT[api](body) == ""
 
 
+@every_api
+@pytest.mark.parametrize("sees", [False, None])
+def test_a_model_that_does_not_see_gets_the_words_alone(api: str, sees: bool | None) -> None:
+    body = sent(api, Request(pictured()), sees=sees)
+    assert base64.b64encode(PNG.data).decode() not in json.dumps(body)
+    assert all(f'"{words}"' in json.dumps(body) for words in ("one", "two", "and this?"))
+    assert STRICT[api](body) == ""
+
+
 def test_anthropic_gets_a_tools_image_inside_its_result() -> None:
     content = sent("messages", Request(pictured()), sees=True)["messages"][2]["content"]
     assert [block["type"] for block in content] == ["tool_result", "tool_result", "text", "image"]
