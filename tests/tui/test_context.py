@@ -226,7 +226,7 @@ def test_a_price_is_known_or_said_to_be_unknown_and_never_nothing(spent, told):
 
 def test_the_table_of_costs_fits_eighty_columns():
     lines = cost_lines(SPENDING)
-    assert max(width_of(line) for line in lines) <= 76
+    assert max(width_of(line) for line in lines) <= 70
     assert [line[0][0].split()[0] for line in lines[1:3]] == ["session", "summaries"]
     assert cost_lines(None) == cost_lines(p.Spending(p.Spent()))
 

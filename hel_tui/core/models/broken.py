@@ -62,7 +62,7 @@ def broken(
 
 
 def is_offline(error: BaseException | None, base_url: str) -> bool:
-    """Whether this machine has no way out: no route, or nobody who knows names, the provider's own among them."""
+    """Whether this machine has no way out: no route, or nobody who knows names, the provider's own too."""
     while error is not None:
         if isinstance(error, socket.gaierror):
             own = host_of(base_url) in {host_of(one.base_url) for one in PROFILES.values() if one.base_url}

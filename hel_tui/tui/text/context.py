@@ -157,6 +157,8 @@ def _remarks(picture: p.ContextPicture) -> list[str]:
 # ------------------------------------------------------------------------ cost
 
 _COLUMNS = ("requests", "input", "cached", "written", "output", "reasoning", "dollars")
+TABLE_WIDTH = 70
+"""Cells of a sheet in a window of 80."""
 
 
 def dollars(spent: p.Spent) -> str:
@@ -178,11 +180,12 @@ def cost_lines(spending: p.Spending | None) -> list[Line]:
     table = [[name, *_figures(spent)] for name, spent in [*rows, *turns]]
     heads = ["", *(t(f"cost.{name}") for name in _COLUMNS)]
     widths = [max(cell_len(row[at]) for row in [heads, *table]) for at in range(len(heads))]
-    lines: list[Line] = [[(_aligned(heads, widths), "muted")]]
+    gap = 2 if sum(widths) + 2 * (len(widths) - 1) <= TABLE_WIDTH else 1
+    lines: list[Line] = [[(_aligned(heads, widths, gap), "muted")]]
     for number, row in enumerate(table):
         if number == len(rows) and turns:
             lines.append([])
-        lines.append([(_aligned(row, widths), "strong" if number == 0 else "")])
+        lines.append([(_aligned(row, widths, gap), "strong" if number == 0 else "")])
     return [*lines, [], *([(text, "muted")] for text in _cost_remarks(spending))]
 
 
@@ -201,12 +204,12 @@ def short(tokens: int) -> str:
     return f"{tokens / 1000:.1f}k" if tokens >= 10_000 else f"{tokens:,}"
 
 
-def _aligned(row: Sequence[str], widths: Sequence[int]) -> str:
-    """The first column to the left, the others to the right."""
+def _aligned(row: Sequence[str], widths: Sequence[int], gap: int) -> str:
+    """The first column to the left, the others to the right, `gap` cells between two."""
     first, *others = row
     cells_of = [first + " " * (widths[0] - cell_len(first))]
     cells_of += [" " * (size - cell_len(text)) + text for text, size in zip(others, widths[1:], strict=True)]
-    return "  ".join(cells_of)
+    return (" " * gap).join(cells_of)
 
 
 def _cost_remarks(spending: p.Spending) -> list[str]:

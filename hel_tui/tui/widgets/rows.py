@@ -16,7 +16,10 @@ from textual.strip import Strip
 
 from hel_tui.core.values import dataclass
 from hel_tui.tui import keymap
-from hel_tui.tui.widgets.lines import Line, LineView
+from hel_tui.tui.widgets.lines import Line, LineView, wrap
+
+MOST_SAID = 3
+"""Rows of what is said where there is no row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +88,7 @@ class RowList(LineView, can_focus=True):
             near = min(max(self.cursor, 0), len(rows) - 1) if self.touched else 0
             found = self._live_near(near)
         self.cursor = found
-        self.set_height(max(len(rows), 1))
+        self.set_height(max(len(rows), 1 if rows else MOST_SAID))
         self.refresh()
         if self.current != key:
             self.post_message(self.Moved(self, self.current, by_hand=False))
@@ -114,7 +117,8 @@ class RowList(LineView, can_focus=True):
 
     def line_at(self, y: int) -> Line:
         if not self.rows:
-            return self.empty if y == 0 else ()
+            said = wrap(self.empty, self.size.width)
+            return said[y] if y < len(said) else ()
         return self.rows[y].parts if y < len(self.rows) else ()
 
     def render_line(self, y: int) -> Strip:

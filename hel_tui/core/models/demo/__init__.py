@@ -12,7 +12,7 @@ from hel_tui.core.models.client import ChatClient
 from hel_tui.core.models.demo.endpoint import PAUSE, DemoEndpoint
 from hel_tui.core.models.profiles import Profile
 from hel_tui.core.models.schemas.profile import SchemaProfile
-from hel_tui.core.models.types import ModelInfo, Part, Request
+from hel_tui.core.models.types import FREE, ModelInfo, Part, Request
 from hel_tui.core.vocabulary import ToolDefinition
 
 NAME = "walk-through"
@@ -55,7 +55,7 @@ async def start_demo(pause: float = PAUSE) -> DemoModel:
     key = secrets.token_hex(16)  # other users of the machine have no business at this port
     endpoint = DemoEndpoint(key, pause)
     base_url = await endpoint.start()
-    info = ModelInfo("demo", NAME, base_url, window=32_000, is_demo=True)
+    info = ModelInfo("demo", NAME, base_url, window=32_000, prices=FREE, is_demo=True)
     client = ChatClient(info, Profile("demo", base_url), key)
     client.warm_up()
     return DemoModel(client, endpoint)
