@@ -86,14 +86,15 @@ def main(argv: Sequence[str]) -> int:
     try:
         lab = read_lab(find_lab(args.lab))
         plan = _plan(lab, args)
-        results = Results((args.output or Path("results") / lab.name).expanduser().absolute())
+        folder = (args.output or Path("results") / lab.name).expanduser().absolute()
+        results = Results(folder, writes=not args.report)
         if args.again and not args.report:
             results.set_aside()
-        results.hold(lab, {} if args.report else plan.models, args.effort or "")
+        results.hold(lab, None if args.report else plan.models, args.effort or "")
     except BadLab as bad:
         reads.error(printable(str(bad)))
     except Foreign as foreign:
-        reads.error(printable(f"{foreign}; --again puts them aside, --output DIR keeps these elsewhere"))
+        reads.error(printable(str(foreign)))
     return _tell(plan, results, args) if args.report else _carry_out(plan, results, args)
 
 

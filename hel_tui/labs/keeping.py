@@ -5,6 +5,7 @@ Not here: what is in a row (running), what is made of all rows (reporting).
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import time
@@ -17,18 +18,27 @@ from hel_tui.labs.running import Run
 
 ROWS = "runs.jsonl"
 _KEY = ("condition", "run")
+_FIGURES = ("model_calls", "tool_calls", "input_tokens", "cached_tokens", "output_tokens", "reasoning_tokens")
+_TOLD = ("digest", "model", "passed", "checks", "notes", "called_before_loading", "server_calls", "ended")
+_NEEDED = frozenset((*_KEY, *_TOLD, *_FIGURES, "seconds"))
+"""What every row has."""
+_WAYS = "; --again puts them aside, --output DIR keeps these elsewhere"
 
 
 class Foreign(Exception):
-    """The folder holds runs of something else; the text says of what."""
+    """The folder holds runs of something else, or is another process's now; the text says so."""
 
 
 class Results:
     """The runs in one folder, those of an interrupted lab too. Later rows stand for earlier ones of a run."""
 
-    def __init__(self, folder: Path) -> None:
-        """Reads what is there. Raises OSError."""
+    def __init__(self, folder: Path, *, writes: bool = True) -> None:
+        """Reads what is there. Who `writes` has the folder alone until its process ends.
+
+        Raises Foreign, OSError.
+        """
         self.folder = folder
+        self._claim = _claimed(folder) if writes else None
         self.file = folder / ROWS
         self._rows: dict[tuple[Any, ...], dict[str, Any]] = {}
         self._torn = False
@@ -44,7 +54,7 @@ class Results:
                 row = json.loads(line)
             except (ValueError, RecursionError):  # the line it was in the middle of
                 continue
-            if isinstance(row, dict) and all(key in row for key in (*_KEY, "digest", "model", "passed")):
+            if isinstance(row, dict) and row.keys() >= _NEEDED:
                 self._take(row)
 
     def _take(self, row: dict[str, Any]) -> None:
@@ -56,16 +66,21 @@ class Results:
         """One row a run."""
         return list(self._rows.values())
 
-    def hold(self, lab: Lab, models: Mapping[str, str], effort: str) -> None:
+    def hold(self, lab: Lab, models: Mapping[str, str] | None = None, effort: str = "") -> None:
         """Raises Foreign when a row is of another state of the lab, or of another model than `models` has for
-        its condition: they could not stand in one report.
+        its condition, or another effort: they could not stand in one report. Without `models` any will do.
         """
         for row in self._rows.values():
             if row["digest"] != lab.digest:
-                raise Foreign(f"{self.file} holds runs of another lab, or of this one before it was changed")
+                raise Foreign(
+                    f"{self.file} holds runs of another lab, or of this one before it was changed{_WAYS}"
+                )
+            if models is None:
+                continue
             model = models.get(row["condition"], row["model"])
             if (row["model"], row.get("effort", "")) != (model, effort):
-                raise Foreign(f"{self.file} holds runs with {row['model']} {row.get('effort', '')}".rstrip())
+                other = f"{row['model']} {row.get('effort', '')}".rstrip()
+                raise Foreign(f"{self.file} holds runs with {other}{_WAYS}")
 
     def missing(self, runs: Sequence[Run]) -> list[Run]:
         """Those that were not made, or that a failure of hel or of the endpoint ended."""
@@ -74,7 +89,6 @@ class Results:
 
     def add(self, row: dict[str, Any]) -> None:
         """Keep one run: on disk before it counts. Raises OSError."""
-        self.folder.mkdir(parents=True, exist_ok=True)
         line = json.dumps(row, ensure_ascii=False).encode() + b"\n"
         with self.file.open("ab") as file:
             file.write(b"\n" + line if self._torn else line)
@@ -98,3 +112,15 @@ class Results:
         )
         self.file.rename(aside)
         return aside
+
+
+def _claimed(folder: Path) -> int:
+    """A handle that keeps others from writing there, however this process ends."""
+    folder.mkdir(parents=True, exist_ok=True)
+    handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(handle)
+        raise Foreign(f"another hel eval is at work in {folder}") from None
+    return handle

@@ -21,6 +21,7 @@ from hel_tui import __version__
 from hel_tui.api import Agent, Crashed, Result
 from hel_tui.core.store.places import Places, find_places, make_private
 from hel_tui.core.store.redact import Redactor, secrets_in
+from hel_tui.core.store.settings import load_settings
 from hel_tui.labs.checking import Scene, look, server_calls
 from hel_tui.labs.lab import SCRIPTED, Condition, Lab
 from hel_tui.labs.reading import files_of, laid_name
@@ -169,13 +170,15 @@ def lay(template: Path, project: Path) -> None:
 
 
 def approve(project: Path, environ: Mapping[str, str], condition: Condition) -> None:
-    """Write the home of the run: its settings, and the approval of the servers the lab names."""
+    """Write the home of the run: settings, and the approval of the servers the lab names. Raises BadLab."""
     places = find_places(environ)
     if condition.settings:
         import tomli_w
 
         make_private(places.config)
         places.user_settings.write_text(tomli_w.dumps(dict(condition.settings)), "utf-8")
+        if notes := [one for one in load_settings(project, places).notes if one.file == places.user_settings]:
+            raise BadLab(f"condition {condition.name}, settings: {notes[0].sentence}")
     if condition.mcp and condition.servers:
         _approve_servers(project, places, environ, condition.servers)
 

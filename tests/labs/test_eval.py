@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
 import signal
 import subprocess
 import time
@@ -118,6 +120,45 @@ def test_another_model_or_another_state_of_the_lab_is_not_mixed_with_what_is_the
     assert again.status == 0, again.err
     assert len(list((tmp_path / "results" / "word").glob("runs-*.jsonl"))) == 1
     assert [row["revision"] for row in rows(tmp_path)] == [2]
+
+
+def test_two_at_once_do_not_write_into_one_folder(tmp_path: Path, env) -> None:
+    lay_lab(tmp_path)
+    folder = tmp_path / "results" / "word"
+    folder.mkdir(parents=True)
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        ran = run(tmp_path, env, "-n", "1")
+    finally:
+        os.close(handle)
+    assert (ran.status, list(folder.iterdir())) == (2, [])
+    assert "another hel eval is at work in" in ran.err
+
+
+def test_runs_of_every_effort_can_be_told_of(tmp_path: Path, env) -> None:
+    lay_lab(tmp_path)
+    assert run(tmp_path, env, "-n", "1", "--effort", "low").status == 0
+    assert run(tmp_path, env, "-n", "1").status == 2
+    ran = run(tmp_path, env, "-n", "1", "--report")
+    assert (ran.status, "1/1" in ran.out) == (0, True)
+
+
+def test_a_line_that_is_no_whole_run_is_a_run_that_is_missing(tmp_path: Path, env) -> None:
+    lay_lab(tmp_path)
+    assert run(tmp_path, env, "-n", "1").status == 0
+    (row,) = rows(tmp_path)
+    del row["notes"]
+    (tmp_path / "results" / "word" / "runs.jsonl").write_text(json.dumps(row) + "\n[1]\n")
+    ran = run(tmp_path, env, "-n", "1", "--json")
+    assert (ran.status, json.loads(ran.out)["conditions"][0]["runs"]) == (0, 1)
+
+
+def test_a_setting_that_there_is_not_ends_the_lab_with_a_sentence(tmp_path: Path, env) -> None:
+    lay_lab(tmp_path, run="settings = { loding = 3 }")
+    ran = run(tmp_path, env, "-n", "1")
+    assert (ran.status, (tmp_path / "results" / "word" / "runs.jsonl").exists()) == (1, False)
+    assert "condition plain, settings: " in ran.err and "loding" in ran.err
 
 
 def test_a_condition_that_came_out_otherwise_than_expected_is_status_1(tmp_path: Path, env) -> None:
