@@ -27,6 +27,7 @@ TOPICS = {
     "models": "choosing a model and where its key comes from",
     "sessions": "conversations that are kept: go on, fork, search, export, and what a crash leaves",
     "queue": "speaking while hel works, interrupting",
+    "undo": "going back: files and conversation, what is kept, and tasks",
     "context": "what fills the window, long conversations, summaries, tokens and cost",
     "run": "hel run: prompts from pipes, answers of a shape, bounds",
     "api": "hel from Python: runs, questions, results, errors",

@@ -11,13 +11,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from hel_tui.core.agent.approval import Approver
+from hel_tui.core.agent.budget import Budget, Stop
 from hel_tui.core.agent.calls import Caller
 from hel_tui.core.agent.context import Prompt
 from hel_tui.core.agent.gates import NoHooks, Record
 from hel_tui.core.agent.ledger import Ledger
 from hel_tui.core.agent.offer import Offer
 from hel_tui.core.agent.registry import Registry
-from hel_tui.core.agent.spending import Accounts
+from hel_tui.core.agent.spending import Accounts, Totals
 from hel_tui.core.agent.task_log import TaskLogs
 from hel_tui.core.agent.turn import Agent, Ending
 from hel_tui.core.models.types import ChatModel, ModelInfo, Usage
@@ -72,6 +73,8 @@ class Means:
     prompt: Prompt
     accounts: Callable[[], Accounts]
     """The session's, as they are now."""
+    budget: Budget
+    """The session's: what tasks cost counts, and stops them, too."""
     model: Callable[[], ChatModel | None]
     turn: Callable[[], int]
     """The turn of the session that runs."""
@@ -155,6 +158,7 @@ class Crew:
             record=record,
             prompt=lambda inventory: f"{means.prompt(inventory)}\n\n{RULE}",
             max_steps=MAX_STEPS,
+            budget=_SharedBudget(means.budget, means.accounts),
             accounts=_Shared(means.accounts()),
         )
         turn = means.turn()
@@ -239,6 +243,19 @@ class _Shared(Accounts):
         """See `Accounts`."""
         super().add(turn, info, usage, summary=summary)
         self._session.add(turn, info, usage, summary=summary)
+
+
+class _SharedBudget(Budget):
+    """The session's bound on cost, whoever of it spends."""
+
+    def __init__(self, session: Budget, accounts: Callable[[], Accounts]) -> None:
+        super().__init__()
+        self._session = session
+        self._accounts = accounts
+
+    def stop(self, _totals: Totals, info: ModelInfo) -> Stop | None:
+        """See `Budget`; the task's own sums are part of the session's."""
+        return self._session.stop(self._accounts().totals, info)
 
 
 def _last_words(agent: Agent) -> str:

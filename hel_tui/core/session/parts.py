@@ -230,6 +230,7 @@ def assemble(
         made.fall_back = model.fall_back
         return made
 
+    budget = Budget(options.max_cost)
     agent = answers(
         registry=registry,
         offer=offer,
@@ -241,7 +242,7 @@ def assemble(
         reminders=todos.reminders,
         max_steps=options.max_steps or loaded.settings.max_steps,
         max_output=options.max_output,
-        budget=Budget(options.max_cost),
+        budget=budget,
         keeper=saving,
     )
     agent.context.shape = options.shape
@@ -256,6 +257,7 @@ def assemble(
             record=record,
             prompt=prompt,
             accounts=lambda: agent.context.accounts,
+            budget=budget,
             model=lambda: model.current,
             turn=lambda: checkpoints.turn,
             ledger=lambda told, prefix: Ledger(told, record, redactor, prefix=prefix),

@@ -11,8 +11,10 @@ import pytest
 
 from hel_tui.core import protocol as p
 from hel_tui.core.agent.crew import MAX_STEPS
+from hel_tui.core.models.prices import Listed
 from hel_tui.core.models.profiles import PROFILES, Profile
-from tests.fixtures.models.endpoint import Reply, ScriptedModel, call, calls, fail, say
+from hel_tui.core.models.types import Prices, Rate
+from tests.fixtures.models.endpoint import Reply, ScriptedModel, call, calls, fail, mode, say, usage
 from tests.rig import Driver, called, results
 
 Open = Callable[..., Driver]
@@ -145,6 +147,43 @@ def test_what_it_costs_is_counted(play: Open) -> None:
         spent = driver.core.spending()
         assert spent is not None and spent.session.requests == 4
         assert [turn.spent.requests for turn in spent.turns] == [4]
+
+
+def test_what_it_costs_counts_for_the_bound_on_cost(
+    play: Open, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    priced = Listed(0, Prices((Rate(1.0, 0.1, 10.0, 1.25),)))
+    monkeypatch.setattr("hel_tui.core.models.choose.listed", lambda _url, _name: priced)
+    million = usage(1_000_000, 0)
+    looks = [{**call("glob", {"pattern": f"*{n}"}), "usage": million} for n in range(9)]
+    main = [{**task(), "usage": million}, say("never")]
+    with play_with(play, main, looks, max_cost=3.5) as driver:
+        assert driver.ask("go").reason == "limit"
+        assert driver.results()[-1].state == "failed"
+        spent = driver.core.spending()
+        assert spent is not None and spent.session.cost == pytest.approx(4.0)
+    assert [is_task(body) for body in model.requests] == [False, True, True, True]
+
+
+def test_stopping_the_turn_ends_all_tasks_that_run(play: Open, model: ScriptedModel) -> None:
+    three = calls(*[task(f"part {n}") for n in range(3)])
+    with play_with(play, [three, say("went on")], [mode("hang-mid-text")] * 3) as driver:
+        driver.send(p.Submit("go"))
+        cards = driver.wait(lambda _: driver.of(p.CallStarted)[2:] and driver.of(p.CallStarted), "three")
+        windows = lambda: [driver.core.task(card.call_id, 0) for card in cards]  # noqa: E731
+
+        def all_talk(_: object) -> bool:
+            return all(one and any(isinstance(e, p.TextDelta) for e in one.events) for one in windows())
+
+        driver.wait(all_talk, "all to talk")
+        driver.send(p.Interrupt(whole=True))
+        assert driver.turn_end(0).reason == "interrupted"
+        assert [one.state for one in driver.results()] == ["cancelled"] * 3
+        for window in windows():
+            assert window is not None and isinstance(window.events[-1], p.TurnEnded)
+        driver.ask("and now?")
+    said = [one for one in model.requests[-1]["messages"] if one["role"] == "tool"]
+    assert len(said) == 3 and all("cancelled by the person" in one["content"] for one in said)
 
 
 def test_interrupting_ends_the_task_and_all_it_runs(play: Open, project: Path, model: ScriptedModel) -> None:

@@ -7,7 +7,8 @@ changed, made, moved or took away is found by comparing. Not here: giving it bac
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable
+import time
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
@@ -18,7 +19,7 @@ from hel_tui.core.store.sessions.forking import CHECKPOINT_FILES
 from hel_tui.core.tools.checkpoints.blobs import Blobs
 from hel_tui.core.tools.checkpoints.log import Change, ChangeLog
 from hel_tui.core.tools.checkpoints.states import ABSENT, ANY_MODE, State, hash_of, state_at
-from hel_tui.core.tools.checkpoints.survey import Survey, survey
+from hel_tui.core.tools.checkpoints.survey import MOST_FILES, MOST_IN_FOLDER, Survey, survey
 from hel_tui.core.tools.paths import ResolvedPath, Workspace
 
 MOST_EDITED = 10_000_000
@@ -27,10 +28,19 @@ MOST_SURVEYED = 2_000_000
 """Bytes of a file that is kept before a command."""
 MOST_READ = 64_000_000
 """Bytes that are read before one command, files that changed last first."""
+MOST_WAIT = 1.0
+"""Seconds that a command waits for that; the rest is read while it runs, as far as it is still as it was."""
+AT_ONCE = 50
+"""Files that are read without a pause then."""
 MOST_NAMED = 50
 """Files of a turn that are told by name."""
 MOST_CHANGES = 5_000
 """Changes of one command that are kept."""
+LARGE = (
+    "This project is too large to be looked over whole around commands: of what they change, /undo "
+    f"gives back only what is among the {MOST_FILES:,} files nearest to its top, in folders of at most "
+    f"{MOST_IN_FOLDER:,}. What write_file and search_replace change is kept everywhere."
+)
 FRESH = 50_000_000
 """Nanoseconds in which a file may change again and keep its stamp: clocks of file systems tick slowly."""
 _SECRET_ENDINGS = (".pem", ".key", ".p12", ".pfx", ".jks", ".kdbx")
@@ -69,6 +79,10 @@ class Checkpoints:
         """Files as they were when last looked at, with the hash of their content."""
         self._before: Survey | None = None
         """The look before the command that runs."""
+        self._reading: Iterator[bool] | None = None
+        """Reads one more file of that look at each step, where not all were read before the command."""
+        self._beside = False
+        """They are read while the command runs."""
         self._before_turn, self._tool = 0, ""
         self._running = 0
         self._told: set[str] = set()
@@ -83,6 +97,7 @@ class Checkpoints:
         """Find out what the last command changed, and let go of what only a later one would need."""
         with self.lock:
             self.settle()
+            self._reading = None
             if self._log is not None:
                 self._sweep(self._log)
                 self._log.close()
@@ -145,32 +160,54 @@ class Checkpoints:
     def _look(self) -> None:
         now = survey(self.workspace)
         if now.is_cut:
-            self._say(
-                "large",
-                "This project is too large for all of it to be looked over before commands: "
-                "what they change is kept for a part of it.",
-            )
+            self._say("large", LARGE)
         unread = [path for path in now.states if not self._recalled(now, path)]
         unread.sort(key=lambda path: _modified(now.states[path]), reverse=True)
-        left = MOST_READ
-        for path in unread:
-            size = now.states[path].size
-            if size > min(MOST_SURVEYED, left):
-                continue
-            left -= size
-            now.states[path] = self._read(path, now.states[path])
         self._known = {
             path: one for path, one in now.states.items() if one.hash and not _is_fresh(one, now.at)
         }
         self._before = now
+        self._reading = reading = self._read_all(now, unread)
+        self._beside = False
+        until = time.monotonic() + MOST_WAIT
+        for _ in reading:
+            if time.monotonic() > until:
+                self._beside = True
+                threading.Thread(target=self._read_on, args=(reading,), name="hel-files", daemon=True).start()
+                return
+        self._reading = None
+
+    def _read_all(self, now: Survey, unread: list[str]) -> Iterator[bool]:
+        """Read and keep the contents a look found, one at each step, while they are as they were then."""
+        left = MOST_READ
+        for path in unread:
+            state = now.states[path]
+            if state.size > min(MOST_SURVEYED, left):
+                continue
+            left -= state.size
+            found, is_fresh = self._read(path, state), _is_fresh(state, now.at)
+            if not self._beside or (found.stamp == state.stamp and not is_fresh):
+                now.states[path] = found
+                if found.hash and not is_fresh:
+                    self._known[path] = found
+            yield True
+
+    def _read_on(self, reading: Iterator[bool]) -> None:
+        """Read the rest beside the command, a few at a time, until another look is made."""
+        while True:
+            with self.lock:
+                if self._reading is not reading:
+                    return
+                if sum(islice(reading, AT_ONCE)) < AT_ONCE:
+                    self._reading = None
+                    return
 
     def _changes(self, before: Survey, now: Survey) -> list[Change]:
         """What is other than it was."""
-        partial = before.is_cut or now.is_cut
         changes: list[Change] = []
         for path in dict.fromkeys([*before.states, *now.states]):
             old, new = before.states.get(path, ABSENT), now.states.get(path, ABSENT)
-            if partial and ABSENT in (old, new):
+            if ABSENT in (old, new) and not (before.knows(path) and now.knows(path)):
                 continue  # it may only have been out of sight
             is_alike = old.stamp == new.stamp and old.kind == new.kind and old.mode == new.mode
             if is_alike and not _is_fresh(old, before.at):

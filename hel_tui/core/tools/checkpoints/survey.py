@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections import deque
 from dataclasses import dataclass, field
 
 from hel_tui.core.tools.checkpoints.states import State, described
@@ -16,9 +17,10 @@ from hel_tui.core.tools.walking import SKIPPED
 
 MOST_FILES = 20_000
 """Names that a look takes in."""
-MOST_TIME = 2.0
+MOST_IN_FOLDER = 5_000
+"""Names of one folder: one with more holds what programs made, and would hide the rest of the project."""
+MOST_TIME = 1.0
 """Seconds that a look takes."""
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _DEEPEST = 100
 _LEFT_OUT = frozenset(SKIPPED)
 
@@ -28,59 +30,73 @@ class Survey:
     """What a look found, by path relative to the project."""
 
     states: dict[str, State] = field(default_factory=dict)
+    listed: set[str] = field(default_factory=set)
+    """Folders of which every name was looked at; the project itself is the empty name."""
     is_cut: bool = False
     """The project is too large to be looked at whole, or a folder could not be listed."""
     at: int = 0
     """time.time_ns() when the look began."""
 
+    def knows(self, path: str) -> bool:
+        """Whether it is sure what was at `path`, also when that was nothing."""
+        if path in self.states:
+            return True
+        folder = path.rpartition("/")[0]
+        if not folder or folder in self.listed:
+            return folder in self.listed
+        above = self.states.get(folder)
+        return self.knows(folder) if above is None else above.kind != "folder"
+
 
 def survey(workspace: Workspace) -> Survey:
-    """Look over the whole project. Never raises OSError."""
+    """Look over the project, folders near its top first. Never raises OSError."""
     found = Survey(at=time.time_ns())
     deadline = time.monotonic() + MOST_TIME
-    try:
-        handle = open_folder(workspace.project, ())
-    except OSError:
-        found.is_cut = True
-        return found
-    _look(workspace, handle, (), found, deadline)
+    waiting: deque[tuple[str, ...]] = deque([()])
+    while waiting:
+        parts = waiting.popleft()
+        if len(parts) > _DEEPEST or len(found.states) >= MOST_FILES or time.monotonic() > deadline:
+            found.is_cut = True
+            return found
+        try:
+            handle = open_folder(workspace.project, parts)
+        except OSError:
+            found.is_cut = True
+            continue
+        try:
+            waiting += _look(workspace, handle, parts, found, deadline)
+        finally:
+            os.close(handle)
     return found
 
 
-def _look(workspace: Workspace, handle: int, parts: tuple[str, ...], found: Survey, deadline: float) -> None:
-    below: list[str] = []
+def _look(
+    workspace: Workspace, handle: int, parts: tuple[str, ...], found: Survey, deadline: float
+) -> list[tuple[str, ...]]:
+    """Take in one folder; returns the folders in it."""
+    below: list[tuple[str, ...]] = []
     try:
+        names = [name for name in os.listdir(handle) if name not in _LEFT_OUT and not is_closed_name(name)]
+    except OSError:
+        found.is_cut = True
+        return below
+    if len(names) > MOST_IN_FOLDER:
+        found.is_cut = True
+        return below
+    for name in sorted(names):
+        if len(found.states) >= MOST_FILES or time.monotonic() > deadline:
+            found.is_cut = True
+            return below
         try:
-            names = sorted(os.listdir(handle))
-        except OSError:
-            found.is_cut = True
-            return
-        for name in names:
-            if name in _LEFT_OUT or is_closed_name(name):
+            state = described(handle, name)
+        except OSError:  # gone by now
+            continue
+        if state.kind == "other":
+            continue
+        if state.kind == "folder":
+            if not workspace.is_open(workspace.project, (*parts, name)):
                 continue
-            if len(found.states) >= MOST_FILES or time.monotonic() > deadline:
-                found.is_cut = True
-                return
-            try:
-                state = described(handle, name)
-            except OSError:  # gone by now
-                continue
-            if state.kind == "other":
-                continue
-            if state.kind == "folder":
-                if not workspace.is_open(workspace.project, (*parts, name)):
-                    continue
-                below.append(name)
-            found.states["/".join((*parts, name))] = state
-        if below and len(parts) >= _DEEPEST:
-            found.is_cut = True
-            return
-        for name in below:
-            try:
-                deeper = os.open(name, _FOLDER, dir_fd=handle)
-            except OSError:
-                found.is_cut = True
-                continue
-            _look(workspace, deeper, (*parts, name), found, deadline)
-    finally:
-        os.close(handle)
+            below.append((*parts, name))
+        found.states["/".join((*parts, name))] = state
+    found.listed.add("/".join(parts))
+    return below

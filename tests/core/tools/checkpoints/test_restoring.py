@@ -290,6 +290,67 @@ async def test_too_large_a_project_is_said_once_and_kept_in_part(
     assert len(desk.told) == 1 and "too large" in desk.told[0]
 
 
+async def test_a_huge_folder_hides_neither_its_neighbours_nor_what_is_above_it(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(survey, "MOST_FILES", 30)
+    monkeypatch.setattr(survey, "MOST_IN_FOLDER", 10)
+    for number in range(12):
+        (desk.project / "built").mkdir(exist_ok=True)
+        (desk.project / "built" / f"{number}.o").write_text("o")
+        folder = desk.project / "a" / "deep" / f"d{number}"
+        folder.mkdir(parents=True)
+        for name in "xyz":
+            (folder / name).write_text(name)
+    (desk.project / "src").mkdir()
+    (desk.project / "src" / "main.c").write_text("int main;")
+    before = desk.picture()
+    await desk.bash(
+        1, "echo x > src/main.c; echo x > src/new.c; mkdir made; echo x > made/one; rm -r a/deep/d0"
+    )
+    assert len(desk.told) == 1 and "too large" in desk.told[0]
+    assert {"src/main.c", "src/new.c", "made", "made/one"} <= set(desk.steps(1))
+    await desk.bash(2, "mkdir -p a/deep/d0; for f in x y z; do printf $f > a/deep/d0/$f; done")
+    desk.undo(1)
+    assert {path: it for path, it in desk.picture().items() if not path.startswith("a/")} == {
+        path: it for path, it in before.items() if not path.startswith("a/")
+    }
+
+
+async def test_a_command_does_not_wait_until_all_is_read_and_what_it_is_quicker_than_is_not_made_up(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keeper, "MOST_WAIT", -1.0)
+    monkeypatch.setattr(keeper, "AT_ONCE", 1)
+    for number in range(40):
+        path = desk.project / f"{number:02}"
+        path.write_text(f"old {number}")
+        os.utime(path, (1_000_000 + number, 1_000_000 + number))
+    await asyncio.sleep(keeper.FRESH / 1e9)  # the clock of the file system moves on
+    before = desk.picture()
+    await desk.bash(1, "for f in *; do echo new > $f; done")
+    steps = desk.steps(1)
+    assert len(steps) == 40 and steps["39"].fate == "restore"
+    assert {one.fate for one in steps.values()} <= {"restore", "lost"}
+    done = desk.undo(1)
+    after = desk.picture()
+    assert all(after[name] == before[name] for name in done.restored)
+    lost = {path for path, one in steps.items() if one.fate == "lost"}
+    assert lost == {line.partition(":")[0] for line in done.problems}
+
+
+async def test_what_was_not_read_before_a_command_is_read_while_it_runs(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keeper, "MOST_WAIT", -1.0)
+    for number in range(200):
+        (desk.project / f"{number:03}").write_text(f"old {number}")
+    await asyncio.sleep(keeper.FRESH / 1e9)
+    kept = desk.session / CHECKPOINT_FILES
+    await desk.bash(1, f"until [ $(ls {kept} | wc -l) -ge 200 ]; do sleep 0.02; done; rm *")
+    assert len(desk.undo(1).restored) == 200
+
+
 async def test_large_files_are_told_of_though_they_cannot_come_back(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
