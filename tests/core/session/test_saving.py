@@ -409,7 +409,7 @@ def test_a_session_that_is_open_is_not_deleted(choices: Options, model: Scripted
 
 
 def test_another_session_can_be_opened_while_one_runs(choices: Options, model: ScriptedModel) -> None:
-    model.replies[:] = [say("one"), mode("hang-middle"), say("three")]
+    model.replies[:] = [say("one"), mode("hang-mid-text"), say("three")]
     with Driver(choices) as driver:
         driver.ask("first")
         id_ = driver.core.kept()

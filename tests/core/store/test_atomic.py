@@ -6,7 +6,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from hel_tui.core.store.atomic import locked, read_toml, update_toml, write_atomic
+import pytest
+
+from hel_tui.core.store.atomic import locked, read_toml, update_toml, write_atomic, write_new
 
 COUNTING = """
 import sys
@@ -104,3 +106,31 @@ def test_an_unchanged_document_is_not_written(tmp_path: Path) -> None:
     assert path.read_bytes() == b"# by hand\na = 1\n"
     assert update_toml(tmp_path / "none.toml", lambda document: None) is None
     assert not (tmp_path / "none.toml").exists()
+
+
+def test_a_new_file_takes_the_place_of_nothing(tmp_path: Path) -> None:
+    there, link = tmp_path / "there", tmp_path / "link"
+    there.write_text("mine")
+    link.symlink_to(tmp_path / "nowhere")
+    for path in (there, link):
+        failed = write_new(path, b"other")
+        assert failed is not None
+        assert "not overwritten" in failed.sentence
+    assert there.read_text() == "mine"
+    assert not (tmp_path / "nowhere").exists()
+    assert write_new(tmp_path / "new", b"text") is None
+    assert (tmp_path / "new").read_bytes() == b"text"
+    assert stat.S_IMODE((tmp_path / "new").stat().st_mode) == 0o600
+
+
+def test_of_a_new_file_that_cannot_be_written_nothing_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_handle: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    failed = write_new(tmp_path / "new", b"text")
+    assert failed is not None
+    assert "the disk is full" in failed.sentence
+    assert not (tmp_path / "new").exists()

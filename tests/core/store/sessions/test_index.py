@@ -187,3 +187,32 @@ def test_several_processes_bring_it_up_to_date_at_once(places: Places, tmp_path:
     outputs = [run.communicate() for run in runs]
     assert [out.strip() for out, _ in outputs] == ["120"] * 4, outputs
     assert len(found(places, "alpha")) == 100
+
+
+def test_of_each_session_the_newest_turns_are_found_and_all_are_counted(places: Places) -> None:
+    session(places, "s1", *[("the port", str(n)) for n in range(5)])
+    session(places, "s2", ("the port", "x"))
+    with closing(Index(places)) as index:
+        hits = index.search("port", most=10, each=2)
+        assert [(hit.session_id, hit.turn, hit.turns) for hit in hits if hit.session_id == "s1"] == [
+            ("s1", 5, 5),
+            ("s1", 4, 5),
+        ]
+        assert [(hit.turn, hit.turns) for hit in hits if hit.session_id == "s2"] == [(1, 1)]
+        assert len(index.search("port", most=2, each=2)) == 2
+
+
+def test_what_a_session_cost_and_what_of_it_is_damaged_is_known(places: Places) -> None:
+    folder = session(places, "s1", ("first", "one"))
+    (row,) = listed(places)
+    assert (row.cost, row.damaged) == (None, 0)
+    with (folder / "session.jsonl").open("ab") as file:
+        file.write(b'{"k":"UsageChanged","t":2,"cost":0.25}\nnot a line\n\n{"k":"later","kind":1}\n')
+        file.write(b'{"k":"TurnStarted","t":3,"turn":2,"text":"second"}\n{"k":"TurnStarted","turn":\n')
+    for _ in range(2):  # read on, then known
+        (row,) = listed(places)
+        assert (row.cost, row.damaged, row.turns) == (0.25, 2, 2)
+    with (folder / "session.jsonl").open("ab") as file:
+        file.write(b'{"k":"UsageChanged","t":4,"cost":0.5}\n')
+    (row,) = listed(places)
+    assert (row.cost, row.damaged, row.turns) == (0.5, 2, 2)
