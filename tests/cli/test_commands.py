@@ -151,6 +151,8 @@ def test_the_wheel_has_themes_styles_sample_and_topics(tmp_path: Path) -> None:
         "hel_tui/tui/styles/main.tcss",
         "hel_tui/samples/demo.toml",
         "hel_tui/samples/inventory/dot-hel/mcp/inventory.py",
+        "hel_tui/labs/h10/lab.toml",
+        "hel_tui/labs/h10/project/dot-hel/mcp/inventory.py",
         "hel_tui/cli/topics/servers.md",
         "hel_tui/py.typed",
     ):
