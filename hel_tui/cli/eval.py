@@ -90,7 +90,7 @@ def main(argv: Sequence[str]) -> int:
         results = Results(folder, writes=not args.report)
         if args.again and not args.report:
             results.set_aside()
-        results.hold(lab, None if args.report else plan.models, args.effort or "")
+        results.hold(lab, None if args.report else plan.voices)
     except BadLab as bad:
         reads.error(printable(str(bad)))
     except Foreign as foreign:

@@ -16,7 +16,7 @@ from typing import Any
 
 from hel_tui.api import HelError
 from hel_tui.labs.keeping import Results
-from hel_tui.labs.lab import SCRIPTED, Condition, Lab
+from hel_tui.labs.lab import Condition, Lab
 from hel_tui.labs.running import Asked, Run, carry_out
 from hel_tui.labs.tables import BadLab
 
@@ -41,13 +41,10 @@ class Plan:
         return tuple(Run(one, number) for number in range(1, self.repetitions + 1) for one in self.conditions)
 
     @property
-    def models(self) -> dict[str, str]:
-        """Label of the model of each condition."""
-        named = {one.name: self.asked.of(self.lab, one) for one in self.lab.conditions}
-        return {
-            name: f"{SCRIPTED}/{self.lab.name}" if model == SCRIPTED else model
-            for name, model in named.items()
-        }
+    def voices(self) -> dict[str, tuple[str, str]]:
+        """The model of each condition, as reports call it, and its effort."""
+        found = {one.name: self.asked.of(self.lab, one) for one in self.lab.conditions}
+        return {name: (voice.label(self.lab), voice.effort) for name, voice in found.items()}
 
 
 @dataclass(slots=True)

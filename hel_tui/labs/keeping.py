@@ -66,21 +66,17 @@ class Results:
         """One row a run."""
         return list(self._rows.values())
 
-    def hold(self, lab: Lab, models: Mapping[str, str] | None = None, effort: str = "") -> None:
-        """Raises Foreign when a row is of another state of the lab, or of another model than `models` has for
-        its condition, or another effort: they could not stand in one report. Without `models` any will do.
+    def hold(self, lab: Lab, voices: Mapping[str, tuple[str, str]] | None = None) -> None:
+        """Raises Foreign when a row is of another state of the lab, or of another model or effort than its
+        condition has in `voices`: they could not stand in one report. Without `voices` any will do.
         """
         for row in self._rows.values():
             if row["digest"] != lab.digest:
-                raise Foreign(
-                    f"{self.file} holds runs of another lab, or of this one before it was changed{_WAYS}"
-                )
-            if models is None:
-                continue
-            model = models.get(row["condition"], row["model"])
-            if (row["model"], row.get("effort", "")) != (model, effort):
-                other = f"{row['model']} {row.get('effort', '')}".rstrip()
-                raise Foreign(f"{self.file} holds runs with {other}{_WAYS}")
+                changed = "another lab, or of this one before it was changed"
+                raise Foreign(f"{self.file} holds runs of {changed}{_WAYS}")
+            voice = (row["model"], row.get("effort", ""))
+            if voices is not None and voice != voices.get(row["condition"], voice):
+                raise Foreign(f"{self.file} holds runs with {' '.join(voice).rstrip()}{_WAYS}")
 
     def missing(self, runs: Sequence[Run]) -> list[Run]:
         """Those that were not made, or that a failure of hel or of the endpoint ended."""

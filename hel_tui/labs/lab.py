@@ -84,6 +84,10 @@ class Condition:
     """What `hel eval` holds the lab to: that all its runs pass, or none."""
     model: str = ""
     """Empty: the lab's."""
+    base_url: str = ""
+    """Where that model is; empty for its provider's address."""
+    effort: str = ""
+    """How hard the model is to think; empty leaves it to the provider."""
     mcp: bool = True
     servers: tuple[str, ...] = ()
     """Those that are approved beforehand."""

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, cast
 
+from hel_tui.core.models.types import EFFORTS
 from hel_tui.core.protocol import ACCESS_LEVELS, AccessLevel
 from hel_tui.labs.lab import SCRIPTED, Check, Condition, Expect, Lab, ScriptedCall, ScriptedStep, Wanted
 from hel_tui.labs.tables import BadLab, Table
@@ -110,6 +111,8 @@ def _condition(own: Table, shared: Mapping[str, Any], folder: Path) -> Condition
         about=table.text("about", ""),
         expect=cast("Expect", table.text("expect", "", among=("", "all", "none"))),
         model=_model(table, "model", ""),
+        base_url=table.text("base_url", ""),
+        effort=table.text("effort", "", among=("", *EFFORTS)),
         mcp=table.flag("mcp", True),
         servers=table.texts("servers"),
         access=cast("AccessLevel", table.text("access", "confirm", among=ACCESS_LEVELS)),

@@ -58,6 +58,7 @@ def _condition(lab: Lab, condition: Condition, rows: Sequence[Row]) -> dict[str,
         "condition": condition.name,
         "about": condition.about,
         "model": sorted({row["model"] for row in rows}),
+        "effort": sorted({row["effort"] for row in rows if row.get("effort")}),
         "runs": len(over),
         "passed": passed,
         "expected": condition.expect or None,
@@ -123,7 +124,11 @@ def markdown(told: dict[str, Any]) -> str:
 def _table(conditions: Sequence[dict[str, Any]]) -> list[str]:
     """A line a figure, a column a condition; columns are padded so that it reads in a terminal, too."""
     head = [one["condition"] + (f" ({one['about']})" if one["about"] else "") for one in conditions]
-    rows = [("", head), ("passed", [f"{one['passed']}/{one['runs']}" for one in conditions])]
+    rows = [("", head)]
+    voices = [" ".join((*one["model"], *one["effort"])) for one in conditions]
+    if len(set(voices)) > 1:
+        rows.append(("model", voices))
+    rows.append(("passed", [f"{one['passed']}/{one['runs']}" for one in conditions]))
     if any(one["expected"] for one in conditions):
         rows.append(("expected", [_expected(one) for one in conditions]))
     for kind in ("checks", "notes"):

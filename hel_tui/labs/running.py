@@ -35,6 +35,20 @@ _ANSWER = 4000
 
 
 @dataclass(frozen=True, slots=True)
+class Voice:
+    """Who answers in a condition."""
+
+    model: str
+    """`PROVIDER/NAME`, or `SCRIPTED`."""
+    base_url: str = ""
+    effort: str = ""
+
+    def label(self, lab: Lab) -> str:
+        """What a report calls the model."""
+        return f"{SCRIPTED}/{lab.name}" if self.model == SCRIPTED else self.model
+
+
+@dataclass(frozen=True, slots=True)
 class Asked:
     """What the person says of the model for all runs; empty leaves it to the lab."""
 
@@ -42,9 +56,14 @@ class Asked:
     base_url: str = ""
     effort: str = ""
 
-    def of(self, lab: Lab, condition: Condition) -> str:
-        """The model of a condition."""
-        return self.model or condition.model or lab.model
+    def of(self, lab: Lab, condition: Condition) -> Voice:
+        """Who answers in a condition. The lab's address is that of the lab's model only."""
+        address = "" if self.model else condition.base_url
+        return Voice(
+            self.model or condition.model or lab.model,
+            self.base_url or address,
+            self.effort or condition.effort,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +79,6 @@ class _Came:
     """What the agent came to. `error` is a failure of hel or of the endpoint."""
 
     result: Result
-    model: str
     error: str = ""
 
 
@@ -76,8 +94,9 @@ async def carry_out(
     lay(condition.project, project)
     environ = {**os.environ, "HEL_HOME": str(folder / "home"), PYTHON: sys.executable}
     approve(project, environ, condition)
-    scripted = asked.of(lab, condition) == SCRIPTED
-    came = await _ask(lab, condition, asked, project, environ, None if scripted else max_cost)
+    voice = asked.of(lab, condition)
+    scripted = voice.model == SCRIPTED
+    came = await _ask(condition, voice, project, environ, None if scripted else max_cost)
     seconds, result, usage = time.monotonic() - began, came.result, came.result.usage
     scene = Scene(project, condition.project, result.text, environ)
     checked = await asyncio.to_thread(lambda: [look(one, scene) for one in (*lab.passes, *lab.notes)])
@@ -90,8 +109,8 @@ async def carry_out(
         "digest": lab.digest,
         "condition": condition.name,
         "run": run.number,
-        "model": came.model,
-        "effort": asked.effort,
+        "model": voice.label(lab),
+        "effort": voice.effort,
         "passed": all(one.passed for one in passes),
         "checks": [{"name": one.name, "passed": one.passed, "why": hide(one.why)} for one in passes],
         "notes": {one.name: one.passed for one in notes},
@@ -119,24 +138,23 @@ async def carry_out(
 
 
 async def _ask(
-    lab: Lab,
     condition: Condition,
-    asked: Asked,
+    voice: Voice,
     project: Path,
     environ: Mapping[str, str],
     max_cost: float | None,
 ) -> _Came:
     """Give the agent the prompt, the scripted model's endpoint behind it where that is the model."""
-    model, base_url = asked.of(lab, condition), asked.base_url
+    model, base_url = voice.model, voice.base_url
     async with AsyncExitStack() as stack:
         if model == SCRIPTED:
             base_url, key = await stack.enter_async_context(scripted_model(condition.script))
-            model, environ = f"{SCRIPTED}/{lab.name}", {**environ, "HEL_API_KEY": key}
+            model, environ = f"{SCRIPTED}/{condition.name}", {**environ, "HEL_API_KEY": key}
         agent = Agent(
             project,
             model=model,
             base_url=base_url or None,
-            effort=asked.effort or None,
+            effort=voice.effort or None,
             access=condition.access,
             tools=condition.tools,
             max_steps=condition.max_steps,
@@ -149,10 +167,10 @@ async def _ask(
             async with agent:
                 result = await agent.run(condition.prompt, timeout=condition.timeout)
         except Crashed as crash:
-            return _Came(Result("failed", "", "hel failed inside", "failed"), model, str(crash))
+            return _Came(Result("failed", "", "hel failed inside", "failed"), str(crash))
     ended = _ended(result)
     over_cost = max_cost is not None and ended == "limit" and (result.usage.cost or 0.0) >= max_cost
-    return _Came(result, model, result.message if ended == "failed" or over_cost else "")
+    return _Came(result, result.message if ended == "failed" or over_cost else "")
 
 
 def _ended(result: Result) -> str:

@@ -154,6 +154,29 @@ def test_a_line_that_is_no_whole_run_is_a_run_that_is_missing(tmp_path: Path, en
     assert (ran.status, json.loads(ran.out)["conditions"][0]["runs"]) == (0, 1)
 
 
+def test_conditions_may_have_models_addresses_and_efforts_of_their_own(tmp_path: Path, env) -> None:
+    with ScriptedModel([WRITES, say("Done.")]) as here, ScriptedModel([say("No.")]) as there:
+        own = f'model = "some/one"\nbase_url = "{here.url}"\neffort = "low"\nexpect = "all"'
+        other = (
+            f'[[condition]]\nname = "other"\nmodel = "some/two"\nbase_url = "{there.url}"\nexpect = "none"'
+        )
+        lay_lab(tmp_path, condition=own, passes=other)
+        ran = run(tmp_path, env, "-n", "1", "--json")
+        assert (len(here.requests), len(there.requests)) == (2, 1)
+        assert "low" in json.dumps(here.requests[0]) and here.requests[0]["model"] == "one"
+    told = json.loads(ran.out)
+    assert (ran.status, [one["model"] for one in told["conditions"]]) == (0, [["some/one"], ["some/two"]])
+    report = (tmp_path / "results" / "word" / "report.md").read_text()
+    assert ["model", "some/one low", "some/two"] in [
+        [cell.strip() for cell in line.strip("|").split("|")] for line in report.splitlines()
+    ]
+    assert [(row["model"], row["effort"]) for row in rows(tmp_path)] == [
+        ("some/one", "low"),
+        ("some/two", ""),
+    ]
+    assert run(tmp_path, env, "-n", "1").status == 0, "nothing is left to be made"
+
+
 def test_a_setting_that_there_is_not_ends_the_lab_with_a_sentence(tmp_path: Path, env) -> None:
     lay_lab(tmp_path, run="settings = { loding = 3 }")
     ran = run(tmp_path, env, "-n", "1")
