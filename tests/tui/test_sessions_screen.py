@@ -443,3 +443,27 @@ def test_as_much_of_a_glance_is_shown_as_fits():
     assert len(lines) == 3 and "thanks" in str(lines[0]) and "Interrupted" in str(lines[1])
     long = (p.Said(1, "model", "word " * 200),)
     assert len(texts.fitting(long, 40, 3, newest=False)) == 3
+
+
+async def test_what_a_session_ends_with_is_read_in_full_on_a_sheet_of_its_own():
+    async with opened(idle(), size=(80, 24)) as d:
+        await open_sheet(d)
+        await d.press("j")
+        await looked(d)
+        await d.press("space")
+        await d.until(lambda: isinstance(d.app.screen, TextScreen))
+        text = screen_text(d.app)
+        assert "turn 13" in text and "turn 14" in text and "Interrupted" in text
+        await d.press("escape")
+        await d.until(lambda: isinstance(d.app.screen, SessionsScreen))
+
+
+async def test_a_sheet_that_is_opened_anew_looks_anew():
+    async with opened(idle()) as d:
+        for _ in range(2):
+            await open_sheet(d)
+            d.core.commands.clear()
+            await d.press("j")
+            await looked(d)
+            await d.press("escape")
+            await d.until(lambda: d.app.screen is d.app.main)

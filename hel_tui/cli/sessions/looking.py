@@ -37,6 +37,7 @@ def line_of(row: SessionRow) -> str:
     """One session, one line."""
     turns = "1 turn" if row.turns == 1 else f"{row.turns} turns"
     more = " · open" if row.is_open else ""
+    more += f" · {row.damaged} damaged lines" if row.damaged else ""
     return one_line(f"{row.session_id}  {clock(row.updated)}  {turns:>9}  {printable(row.title)}{more}")
 
 

@@ -78,6 +78,8 @@ class SessionsScreen(Picker):
         self.searching = False
         self.problem = ""
         self._pauses: dict[str, Timer] = {}
+        self._seen: set[tuple[str, int]] = set()
+        """(session, turn) that were looked into since the sheet is open: what was seen before may be old."""
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog sheet picker"):
@@ -191,9 +193,10 @@ class SessionsScreen(Picker):
         if (row := self._row(key)) is None:
             return
         hit, glance = self._hit(key), self.hel.core.session_glance()
-        turn = hit.turn if hit is not None else 0
-        if glance is None or (glance.session_id, glance.turn) != (row.session_id, turn):
-            self.hel.send(p.LookAtSession(row.session_id, turn))
+        wanted = row.session_id, hit.turn if hit is not None else 0
+        if wanted not in self._seen or glance is None or (glance.session_id, glance.turn) != wanted:
+            self._seen.add(wanted)
+            self.hel.send(p.LookAtSession(*wanted))
 
     def set_filter(self, text: str) -> int:
         wanted = text.strip().casefold()

@@ -43,13 +43,12 @@ class TurnsScreen(Picker):
     def on_mount(self) -> None:
         self._take()
         super().on_mount()
-        if not self.turns:
-            self.hel.send(p.LookAtSession(self.session_id))
+        self.hel.send(p.LookAtSession(self.session_id))
 
     def _take(self) -> None:
         """Read the turns from what was looked at last."""
         glance = self.hel.core.session_glance()
-        if glance is not None and glance.session_id == self.session_id and not self.turns:
+        if glance is not None and glance.session_id == self.session_id:
             self.turns = {str(number): text for number, text in reversed(glance.turns)}
 
     def rows(self) -> list[Row]:
@@ -90,7 +89,7 @@ class TurnsScreen(Picker):
             return
         if event.problem:
             self.hel.say(event.problem, "warning")
-        if not self.turns:
+        if not event.turn:
             self._take()
             self.draw()
         else:
