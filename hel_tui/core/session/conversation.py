@@ -494,13 +494,14 @@ class Session(Reads):
     # ------------------------------------------------------------------ parts
 
     def _prompt(self, inventory: Sequence[tuple[str, str]]) -> str:
-        return system_prompt(
+        prompt = system_prompt(
             project=self._options.project,
             platform=sys.platform,
             instructions=self._instructions,
             inventory=inventory,
             inventory_budget=self._parts.settings.current.settings.inventory_budget,
         )
+        return self._parts.redactor.known(prompt)  # a file of instructions may hold a key
 
     def _from_host(self, event: p.Event) -> None:
         self._emit(event)

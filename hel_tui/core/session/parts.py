@@ -132,7 +132,7 @@ def assemble(
     settings = ProjectSettings(options.project, places, emit)
     loaded = settings.current
     folder = places.session_dir(session_id)
-    files = SessionFiles(folder / FILES)
+    files = SessionFiles(folder / FILES, redactor.known)
     record = Pages(
         lambda path: Record(path, redactor, lambda why: emit(Notice("warning", why))), folder, options.project
     )
@@ -167,7 +167,7 @@ def assemble(
     policy.saved = str(files.folder.resolve())
     host.list_changes.dropped = policy.dropped
 
-    workspace = Workspace(options.project, files.folder, (places.config, places.state))
+    workspace = Workspace(options.project, files.folder, (places.config, places.state), redactor.known)
     checkpoints = Checkpoints(
         workspace,
         folder,

@@ -11,6 +11,7 @@ import os
 import re
 import threading
 import unicodedata
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -66,8 +67,10 @@ class Spilled:
 class SessionFiles:
     """The folder of the open session. Made when the first file is; safe to use from several threads."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, hide: Callable[[str], str] = str) -> None:
+        """`hide` takes known secrets out of texts before they are saved; it is called in any thread."""
         self.folder = folder
+        self.hide = hide
         self._lock = threading.Lock()
         self._taken: dict[str, int] = {}
 
@@ -78,8 +81,8 @@ class SessionFiles:
             self._taken.clear()
 
     def save_text(self, hint: str, text: str) -> Path:
-        """Save `text` as UTF-8 under a name made from `hint`. Raises OSError."""
-        return self._save(safe_name(hint, ".txt"), text.encode("utf-8", "backslashreplace"))
+        """Save `text` as UTF-8 under a name made from `hint`, without known secrets. Raises OSError."""
+        return self._save(safe_name(hint, ".txt"), self.hide(text).encode("utf-8", "backslashreplace"))
 
     def save_bytes(self, hint: str, mime: str, data: bytes) -> Path:
         """Save `data` under a name made from `hint`, its extension from `mime`. Raises OSError."""
@@ -91,6 +94,7 @@ class SessionFiles:
         """
         if estimate_tokens(text) <= SPILL_TOKENS:
             return Spilled(text)
+        text = self.hide(text)
         try:
             path = self.save_text(hint or "result", text)
         except OSError as error:

@@ -118,7 +118,7 @@ class Bash(Builtin):
             return refused(f"The command was not started: {why(error)}.")
         text = _answer(finished, limit)
         folder = self.workspace.files
-        files = SessionFiles(folder) if folder is not None else None
+        files = SessionFiles(folder, self.workspace.hide) if folder is not None else None
         result = await in_thread(lambda: spilled(text, files, "bash"))
         saved = (result.path,) if result.path is not None else ()
         return Outcome(result.text, failed=finished.code != 0, full=result.full, saved=saved)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 import os
 import unicodedata
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -45,8 +46,17 @@ class Refusal:
 class Workspace:
     """The open roots. `closed` are further folders no tool may see, wherever they lie."""
 
-    def __init__(self, project: Path, files: Path | None = None, closed: tuple[Path, ...] = ()) -> None:
-        """`project` must exist; `files` (the session's own folder, read only) may come later."""
+    def __init__(
+        self,
+        project: Path,
+        files: Path | None = None,
+        closed: tuple[Path, ...] = (),
+        hide: Callable[[str], str] = str,
+    ) -> None:
+        """`project` must exist; `files` (the session's own folder, read only) may come later. `hide` takes known
+        secrets out of what is saved there.
+        """
+        self.hide = hide
         self.project = Path(os.path.realpath(project))
         self.files = Path(os.path.realpath(files)) if files is not None else None
         self.closed = tuple(Path(os.path.realpath(folder)) for folder in closed)

@@ -127,3 +127,30 @@ def test_a_command_cannot_read_credentials_and_no_result_carries_one_to_the_mode
         assert secret not in sent
     assert "GITHUB_TOKEN" not in sent
     assert "sample = 'password=example-only'" in sent, "shapes are left alone: source code must stay intact"
+
+
+def test_a_key_in_the_instructions_of_a_project_does_not_go_to_the_model(
+    play: Open, model: ScriptedModel, project: Path
+) -> None:
+    (project / "AGENTS.md").write_text(f"Call the service with {KEY}, always.")
+    with play(say("hello"), servers={}) as driver:
+        driver.ask("hi")
+    (body,) = model.requests
+    assert KEY not in json.dumps(body)
+    assert "Call the service with" in body["messages"][0]["content"]
+
+
+def test_a_large_result_is_saved_without_the_secrets_in_it(
+    play: Open, model: ScriptedModel, project: Path, tmp_path: Path
+) -> None:
+    """And none is parted where the result is cut for the model."""
+    (project / "log.txt").write_text("x" * 4080 + KEY + "\n" + ("y" * 79 + "\n") * 1000 + KEY)
+    script = (call("bash", {"command": "cat log.txt"}), say("done"))
+    with play(*script, servers={}, access="auto") as driver:
+        driver.ask("read it")
+        (detail,) = [driver.core.call(event.call_id) for event in driver.of(p.CallStarted)]
+    assert detail is not None
+    (saved,) = map(Path, detail.saved)
+    assert saved.read_text().count("‹redacted›") == 2
+    assert KEY not in kept(tmp_path)
+    assert KEY[:12] not in json.dumps(model.requests)
