@@ -62,6 +62,9 @@ class Context:
         """The inventory in it."""
         self._told: Sequence[tuple[str, str]] = ()
         """The inventory the model knows, from the system prompt and the news behind messages."""
+        self._heard: Sequence[tuple[str, str]] = ()
+        """That which it knew at its last answer."""
+        self._withdrawals = 0
         self._replaced = 0
         self._cached = 0
         """Tokens of the last request that the provider read from its cache."""
@@ -103,11 +106,13 @@ class Context:
         if self.history.let_go_of_images():
             self._meter.forget()
         inventory = self._registry.inventory()
+        if self._withdrawals != self.history.withdrawals:  # and with the message the news behind it
+            self._withdrawals, self._told = self.history.withdrawals, self._heard
         replaced, self._replaced = self._replaced, self.compactor.replaced
         # News of tools go with the messages they stood behind.
         if not self._system or (replaced != self._replaced and self._told != self._prompted):
             self._system = self._prompt(inventory)
-            self._prompted = self._told = inventory
+            self._prompted = self._told = self._heard = inventory
         elif inventory != self._told and self.history.amend(self._news(self._told, inventory)):
             self._told = inventory
         return Asking(model, self._system, offered.definitions, self._max_output, self.effort(), self.shape)
@@ -115,6 +120,7 @@ class Context:
     def answered(self, turn: int, asking: Asking, usage: Usage | None, sent: int) -> None:
         """A request of the newest `sent` messages was answered, which took this."""
         self.accounts.add(turn, asking.model.info, usage)
+        self._heard = self._told
         if usage is None:
             return
         self._cached = usage.cached_tokens

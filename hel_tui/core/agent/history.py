@@ -58,6 +58,8 @@ class History(Sequence[Message]):
     def __init__(self, keeper: Keeper | None = None) -> None:
         self._keeper: Keeper = keeper or Unkept()
         self._messages: list[Message] = []
+        self.withdrawals = 0
+        """How often the newest message was taken out."""
 
     def __len__(self) -> int:
         return len(self._messages)
@@ -100,6 +102,7 @@ class History(Sequence[Message]):
             return False
         self._keeper.withdrawn()
         del self._messages[-1]
+        self.withdrawals += 1
         return True
 
     def compact(self, kept: int, summary: str) -> None:

@@ -53,8 +53,8 @@ class Workspace:
         closed: tuple[Path, ...] = (),
         hide: Callable[[str], str] = str,
     ) -> None:
-        """`project` must exist; `files` (the session's own folder, read only) may come later. `hide` takes known
-        secrets out of what is saved there.
+        """`project` must exist; `files` (the session's own folder, read only) may come later. `hide` takes
+        known secrets out of what is saved there.
         """
         self.hide = hide
         self.project = Path(os.path.realpath(project))

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from hel_tui.core import protocol as p
+from hel_tui.core.context.prompt import NEWS_HEADING
 from hel_tui.core.models import client as clients
 from hel_tui.core.models.profiles import PROFILES, Profile
 from tests.fixtures.models.endpoint import ScriptedModel, call, fail, mode, say
@@ -125,6 +126,25 @@ def test_a_message_that_reached_neither_model_comes_back(play: Open, monkeypatch
         end = driver.ask("is anybody there?")
         assert end.reason == "failed" and end.give_back
         assert end.message.startswith("There is no network: standby (far.invalid) cannot be reached.")
+
+
+def test_news_of_tools_behind_a_message_that_comes_back_are_told_with_the_next_one(
+    play: Open, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with play(say("hello"), say("gone, then")) as driver:
+        driver.ask("hi")
+        driver.send(p.SwitchServer("fix", False))
+        driver.phase("fix", "off")
+        driver.send(p.SetModel("faraway/x", "http://faraway.invalid/v1"))
+        driver.wait(lambda _: ("faraway/x", False) in labels(driver))
+        unreachable(monkeypatch)
+        assert driver.ask("is anybody there?").give_back
+        monkeypatch.undo()
+        driver.send(p.SetModel("scripted/scripted", model.url))
+        driver.wait(lambda _: labels(driver)[-1][0] == "scripted/scripted")
+        driver.ask("is anybody there?")
+    told = model.requests[-1]["messages"][-1]["content"]
+    assert told.startswith("is anybody there?") and NEWS_HEADING in told and "mcp__fix__echo" in told
 
 
 def test_a_message_is_not_given_back_once_it_was_answered_in_part(play: Open) -> None:
