@@ -183,7 +183,12 @@ class Archive:
         from hel_tui.core.store.sessions.exporting import as_json, as_markdown
 
         name = path or f"session-{folder.name}.{_ENDINGS[form]}"
-        target = self._project / Path(name).expanduser()
+        if "\0" in name:
+            return False, "That is no name of a file."
+        try:
+            target = self._project / Path(name).expanduser()
+        except RuntimeError:
+            return False, f"{name.partition('/')[0]} is nobody's home on this machine."
         try:
             text = as_json(folder) if form == "json" else as_markdown(folder)
         except OSError as error:

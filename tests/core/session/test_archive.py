@@ -179,6 +179,16 @@ def test_an_export_overwrites_nothing(choices: Options, model: ScriptedModel, pr
         assert json.loads((project / "of.json").read_text())["turns"]
 
 
+@pytest.mark.parametrize("name", ["~nobody-of-that-name/x.md", "a\0b.md"])
+def test_an_export_to_a_name_that_is_none_says_so(choices: Options, model: ScriptedModel, name: str) -> None:
+    with Driver(choices) as driver:
+        model.replies.append(say("hello"))
+        driver.ask("hi")
+        driver.send(p.ExportSession(name))
+        assert not done(driver, "exported").done
+        assert not [one for one in driver.of(p.Notice) if one.severity == "error"]
+
+
 def test_a_session_is_deleted_and_is_no_longer_there(choices: Options, model: ScriptedModel) -> None:
     with Driver(choices) as driver:
         first, second = two_sessions(driver, model)
