@@ -27,6 +27,8 @@ NOT_LOADED = " is not loaded. Call load_mcp_tool"
 CANCELLED = "The call was cancelled by the person. It may have taken effect in part."
 CANCELLED_BEFORE = "The call was cancelled by the person before it ran; it was not executed."
 
+BROKEN = "hel failed inside, and the turn ended; the call may have taken effect."
+
 
 class Caller:
     """Runs calls for one session. Lives in the core's loop."""
@@ -89,18 +91,26 @@ class Caller:
         kept = 0
         try:
             for group in groups:
-                async with asyncio.TaskGroup() as together:  # ends when all of them have
-                    for card in group:
-                        together.create_task(self._one(card, offered))
+                await self._together(group, offered)
                 kept += _keep_results(group, keep)
-        except BaseException:  # the turn ends: what was not begun is not, and no call is without a result
+        except BaseException as end:  # the turn ends: what was not begun is not, and each call has a result
+            by_person = isinstance(end, asyncio.CancelledError)
             for card in cards[kept:]:
                 if card.outcome is None:
                     card.state = "cancelled"
-                    sentence = CANCELLED if card.began else CANCELLED_BEFORE
+                    sentence = (CANCELLED if card.began else CANCELLED_BEFORE) if by_person else BROKEN
                     self._ledger.finish(card, Outcome(sentence, failed=True, cancelled=True))
             _keep_results(cards[kept:], keep)
             raise
+
+    async def _together(self, group: Sequence[Card], offered: Offered) -> None:
+        """Run calls at the same time; over when all of them are, also when it is cancelled."""
+        try:
+            async with asyncio.TaskGroup() as together:
+                for card in group:
+                    together.create_task(self._one(card, offered))
+        except BaseExceptionGroup as several:
+            raise several.exceptions[0] from None
 
     def _opened(self, turn: int, call: ToolCall, offered: Offered) -> Card:
         """A card for a call of the model, its arguments as the tool's server wants them."""

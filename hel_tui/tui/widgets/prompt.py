@@ -125,6 +125,9 @@ class Prompt(TextArea):
         if event.key not in own and (run := keymap.by_key("app").get(event.key)):
             await self.run_action(f"screen.{run}")
             return True
+        if event.key.startswith("alt+") and (run := keymap.by_key("prompt").get(event.key)):
+            await self.run_action(run)  # terminals send the letter with it, which would be written
+            return True
         return False
 
     def _enter(self, event: events.Key, gap: float) -> None:

@@ -7,7 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from hel_tui.core import protocol as p
-from tests.fixtures.models.endpoint import ScriptedModel, call, fail, mode, say
+from hel_tui.core.agent.calls import BROKEN
+from tests.fixtures.models.endpoint import ScriptedModel, call, calls, fail, mode, say
 from tests.rig import Driver
 
 LOOK = call("read_file", {"path": "config.ini"})
@@ -159,3 +160,20 @@ def test_a_result_the_model_invented_is_pointed_out(play: Open) -> None:
         driver.ask("go")
         notes = [notice.text for notice in driver.of(p.Notice)]
     assert "The model wrote a tool result itself; no tool gave it." in notes
+
+
+def test_a_bug_beside_a_call_ends_the_turn_with_a_sentence_and_each_call_has_its_result(
+    play: Open, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def broken(*_: object) -> str:
+        raise ZeroDivisionError("by hel")
+
+    monkeypatch.setattr("hel_tui.core.tools.edit.EditTool.preview", broken)
+    three = calls(LOOK, call("write_file", {"path": "new", "content": "x"}), LOOK)
+    with play(three, say("hello"), servers={}) as driver:
+        end = driver.ask("go")
+        assert end.reason == "failed" and "ZeroDivisionError: by hel" in end.message
+        assert [one.state for one in driver.results()] == ["ok", "cancelled", "cancelled"]
+        assert driver.ask("hi").reason == "done"
+    said = [one["content"] for one in model.requests[1]["messages"] if one["role"] == "tool"]
+    assert "port=7000" in said[0] and said[1:] == [BROKEN, BROKEN]

@@ -33,7 +33,7 @@ class Survey:
     listed: set[str] = field(default_factory=set)
     """Folders of which every name was looked at; the project itself is the empty name."""
     is_cut: bool = False
-    """The project is too large to be looked at whole, or a folder could not be listed."""
+    """The project is too large to be looked at whole."""
     at: int = 0
     """time.time_ns() when the look began."""
 
@@ -60,8 +60,7 @@ def survey(workspace: Workspace) -> Survey:
             return found
         try:
             handle = open_folder(workspace.project, parts)
-        except OSError:
-            found.is_cut = True
+        except OSError:  # gone by now, or closed to us
             continue
         try:
             waiting += _look(workspace, handle, parts, found, deadline)
@@ -77,8 +76,7 @@ def _look(
     below: list[tuple[str, ...]] = []
     try:
         names = [name for name in os.listdir(handle) if name not in _LEFT_OUT and not is_closed_name(name)]
-    except OSError:
-        found.is_cut = True
+    except OSError:  # closed to us
         return below
     if len(names) > MOST_IN_FOLDER:
         found.is_cut = True

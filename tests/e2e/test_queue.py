@@ -1,0 +1,74 @@
+"""Speaking while hel works, in a real terminal: into the turn, later, taken back, held after a stop."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.program import hel, submit
+from tests.e2e.terminal import Terminal
+from tests.fixtures.models.endpoint import ScriptedModel, call, mode, say
+
+LATER = "\x1bq"
+"""Alt+Q as terminals send it."""
+GATE = call("bash", {"command": "touch begun; until [ -e go ]; do sleep 0.02; done"})
+
+
+@pytest.fixture
+def model() -> Iterator[ScriptedModel]:
+    with ScriptedModel() as endpoint:
+        yield endpoint
+
+
+def contents(model: ScriptedModel) -> list[str]:
+    """What the person said, as the last request has it."""
+    return [str(one["content"]) for one in model.requests[-1]["messages"] if one["role"] == "user"]
+
+
+def begin(terminal: Terminal) -> None:
+    submit(terminal, "go")
+    terminal.wait("running a call")
+
+
+def test_what_is_sent_while_a_call_runs_joins_the_turn_and_the_rest_waits(
+    tmp_path: Path, model: ScriptedModel
+) -> None:
+    model.replies[:] = [GATE, say("Both it is."), say("Now that.")]
+    with hel(tmp_path, "--access", "auto", url=model.url) as terminal:
+        begin(terminal)
+        submit(terminal, "this as well")
+        terminal.wait("queued this as well")
+        terminal.type("and later that")
+        terminal.wait_idle(0.3)
+        terminal.press(LATER)
+        terminal.wait("queued and later that")
+        submit(terminal, "a slip")
+        terminal.wait("queued a slip")
+        terminal.press("up")
+        terminal.wait_for(lambda: "queued a slip" not in terminal.text)
+        next(tmp_path.rglob("begun")).with_name("go").touch()
+        terminal.wait("Now that.")
+        assert terminal.text.index("this as well") < terminal.text.index("Both it is.")
+        terminal.wait_idle(0.5)
+        terminal.press("ctrl+q")
+        terminal.wait_end()
+    assert contents(model) == ["go", "this as well", "and later that"]
+
+
+def test_after_a_stop_what_waits_is_held_until_enter(tmp_path: Path, model: ScriptedModel) -> None:
+    model.replies[:] = [mode("hang-mid-text"), say("Pushed.")]
+    with hel(tmp_path, url=model.url) as terminal:
+        submit(terminal, "begin")
+        terminal.wait("Half an an")
+        submit(terminal, "and push it")
+        terminal.wait("queued and push it")
+        terminal.press("escape")
+        terminal.wait("held and push it")
+        assert len(model.requests) == 1
+        terminal.press("enter")
+        terminal.wait("Pushed.")
+        terminal.press("ctrl+q")
+        terminal.wait_end()
+    assert contents(model)[-1] == "and push it"
