@@ -23,6 +23,8 @@ MAX_LINE = 16 << 20
 """Bytes of a line that is read; a longer one counts as damaged."""
 MAX_RESULT = 2_000_000
 """Characters of a result that are read back from the file that holds it."""
+_ALIKE = 200
+"""Characters in which a result that was cut is as the whole; every cut leaves more of its beginning."""
 _BEGIN = b'{"k":"'
 _MODEL = frozenset({"message", "amend", "shorten", "withdraw", "compact", "clear"})
 """Kinds that tell what the model has."""
@@ -175,10 +177,11 @@ def _replay(kept: Kept, record: Json) -> bool:
             if messages and isinstance(last := messages[-1], UserMessage | ToolMessage):
                 messages[-1] = _with_text(last, f"{last.text}\n\n{text}")
         case {"k": "shorten", "at": int(at), "text": str(text)}:
-            if 0 <= at < len(messages):
-                messages[at] = _with_text(messages[at], text)
+            if (place := _shortened(kept, at, text)) is not None:
+                messages[place] = _with_text(messages[place], text)
         case {"k": "withdraw"}:
-            del messages[-1:]
+            if messages and isinstance(messages[-1], UserMessage):
+                messages.pop()
         case {"k": "compact", "kept": int(count), "summary": str(summary)}:
             messages[: max(0, len(messages) - count)] = [UserMessage(summary)]
         case {"k": "clear"}:
@@ -186,6 +189,23 @@ def _replay(kept: Kept, record: Json) -> bool:
         case _:
             return False
     return True
+
+
+def _shortened(kept: Kept, at: int, text: str) -> int | None:
+    """Where the message is that `text` is to stand for: at this place, or, where lines are missing that may
+    have been messages, the nearest result that begins as it does.
+    """
+    messages = kept.messages
+    if not kept.damaged:
+        return at if 0 <= at < len(messages) else None
+    fitting = [
+        place
+        for place, one in enumerate(messages)
+        if isinstance(one, ToolMessage)
+        and len(one.text) > len(text)
+        and one.text.startswith(text[:_ALIKE])
+    ]
+    return min(fitting, key=lambda place: abs(place - at), default=None)
 
 
 def _with_text(message: Message, text: str) -> Message:

@@ -106,3 +106,28 @@ def test_a_text_that_was_cut_off_is_found_up_to_its_last_piece(tmp_path: Path) -
     (tmp_path / LIVE).write_bytes(live)
     (text,) = mending.cut_off(tmp_path)
     assert text == {"k": "text", "item": "answer-3", "turn": 2, "text": "one two three"}
+
+
+def test_a_result_that_was_cut_is_found_although_lines_before_it_are_missing(tmp_path: Path) -> None:
+    """And no other message becomes its text."""
+    journal = Journal(tmp_path, Redactor(), Lock(tmp_path))
+    journal.write({"k": "message", "role": "user", "text": "lost"})
+    journal.write({"k": "message", "role": "assistant", "text": "", "calls": [["c", "bash", "{}"]]})
+    journal.write({"k": "message", "role": "tool", "of": "c", "name": "bash", "text": "x" * 1000})
+    journal.write({"k": "message", "role": "user", "text": "must stay"})
+    journal.write({"k": "shorten", "at": 2, "text": "x" * 300 + "[Cut here.]"})
+    journal.write({"k": "shorten", "at": 3, "text": "y" * 300 + "[Cut here.]"})
+    journal.close()
+    first, *rest = (tmp_path / FILE).read_bytes().splitlines(keepends=True)
+    (tmp_path / FILE).write_bytes(b"".join([first[:20] + b"\n", *rest]))
+    assert texts(tmp_path) == ["", "x" * 300 + "[Cut here.]", "must stay"]
+
+
+def test_what_is_withdrawn_is_never_an_answer(tmp_path: Path) -> None:
+    """The message that was withdrawn may be the line that is damaged."""
+    journal = Journal(tmp_path, Redactor(), Lock(tmp_path))
+    journal.write({"k": "message", "role": "assistant", "text": "must stay"})
+    journal.write({"k": "message", "role": "user", "te": "damaged"} | {"text": 7})
+    journal.write({"k": "withdraw"})
+    journal.close()
+    assert texts(tmp_path) == ["must stay"]
