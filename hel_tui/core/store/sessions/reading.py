@@ -201,9 +201,7 @@ def _shortened(kept: Kept, at: int, text: str) -> int | None:
     fitting = [
         place
         for place, one in enumerate(messages)
-        if isinstance(one, ToolMessage)
-        and len(one.text) > len(text)
-        and one.text.startswith(text[:_ALIKE])
+        if isinstance(one, ToolMessage) and len(one.text) > len(text) and one.text.startswith(text[:_ALIKE])
     ]
     return min(fitting, key=lambda place: abs(place - at), default=None)
 
