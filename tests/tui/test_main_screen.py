@@ -530,6 +530,17 @@ async def test_what_is_held_is_shown_as_held_and_enter_on_an_empty_prompt_sends_
         assert d.core.commands == [p.SendQueue()]
 
 
+async def test_of_many_that_wait_the_newest_three_are_shown_and_the_others_counted():
+    async with opened() as d:
+        await d.put(p.TurnStarted(1, "x"), p.Queued(("one", "two", "three", "four", "five"), held=3))
+        rows = [line for line in screen_text(d.app).splitlines() if "◷" in line]
+        assert [row.split("◷")[1].split("  ")[0].strip() for row in rows] == [
+            "held (2 more before it) three",
+            "queued four",
+            "queued five",
+        ]
+
+
 async def test_a_key_sends_for_when_the_turn_is_over():
     async with opened() as d:
         await d.put(p.TurnStarted(1, "x"))

@@ -154,7 +154,7 @@ class QueueBar(Bar):
             is_held = max(hidden, 0) + index < self.state.held
             head = t("queue.held") if is_held else t("queue.waits")
             if index == 0 and hidden > 0:
-                head = t("queue.more", n=hidden + 1)
+                head = t("queue.more", head=head, n=hidden)
             tail = f" {self._keys()} " if index == min(len(texts), self.SHOWN) - 1 else ""
             left: list[Part] = [(f" ◷ {head} ", "muted"), (one_line(text, width), "")]
             rows.append(spread(left, [(tail, "muted")], width))

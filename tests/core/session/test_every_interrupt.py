@@ -364,7 +364,6 @@ async def test_a_turn_cut_anywhere_leaves_a_whole_conversation(
 ) -> None:
     async with playing(project, tmp_path, model, script) as play:
         ends = await cut_everywhere(play, nothing, p.Submit("Go."), act)
-    print(len(ends), {one: ends.count(one) for one in set(ends)})
     assert len(ends) > 60
 
 
@@ -401,7 +400,6 @@ async def test_a_summary_and_tries_cut_anywhere_leave_a_whole_conversation(
                 history.append(AssistantMessage(f"Yes, {number}."))
 
         ends = await cut_everywhere(play, begin, command, act)
-    print(len(ends), {one: ends.count(one) for one in set(ends)})
     assert len(ends) > 10
 
 

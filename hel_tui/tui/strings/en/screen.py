@@ -26,7 +26,7 @@ STRINGS: dict[str, str] = {
     "status.leftovers.leave": "{key} leaves them running",
     "status.retrying": "retrying {attempt}/{of} in {delay} s: {why}",
     "queue.waits": "queued",
-    "queue.more": "queued ({n} more)",
+    "queue.more": "{head} ({n} more before it)",
     "queue.edit": "{key} takes it back",
     "queue.held": "held",
     "queue.send": "{key} sends it on",

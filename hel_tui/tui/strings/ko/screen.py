@@ -25,7 +25,7 @@ STRINGS: dict[str, str] = {
     "status.leftovers.leave": "{key} 그대로 두기",
     "status.retrying": "{delay}초 뒤 다시 시도 {attempt}/{of}: {why}",
     "queue.waits": "대기",
-    "queue.more": "대기 ({n}개 더)",
+    "queue.more": "{head} (앞에 {n}개 더)",
     "queue.edit": "{key} 되가져오기",
     "queue.held": "보류",
     "queue.send": "{key} 이어 보내기",
