@@ -8,7 +8,8 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Generator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Generator, Mapping, Sequence
+from contextlib import aclosing
 from inspect import isawaitable
 from pathlib import Path
 from types import TracebackType
@@ -162,7 +163,7 @@ class Agent:
         self._core()
         return Turn(self, prompt, Shape(dict(schema)) if schema is not None else None, timeout)
 
-    async def _events(self, text: str) -> AsyncIterator[p.Event]:
+    async def _events(self, text: str) -> AsyncGenerator[p.Event, None]:
         """The events of one turn, its end last."""
         runtime = self._core()
         heard: asyncio.Queue[p.Event] = asyncio.Queue()
@@ -286,7 +287,7 @@ class Turn:
             raise NotOpen("the run was left before its end")
         return self._result
 
-    async def __aiter__(self) -> AsyncIterator[p.Event]:
+    async def __aiter__(self) -> AsyncGenerator[p.Event, None]:
         """The events of the run, as they come. Once."""
         if self._begun:
             raise NotOpen("a run is gone through once")
@@ -299,8 +300,9 @@ class Turn:
             loop = asyncio.get_running_loop()
             clock = loop.call_later(self._timeout, self._time_is_up) if self._timeout is not None else None
             try:
-                async for event in self._shaped(tally):
-                    yield event
+                async with aclosing(self._shaped(tally)) as events:  # it ends before the next run begins
+                    async for event in events:
+                        yield event
             finally:
                 if clock is not None:
                     clock.cancel()
@@ -308,14 +310,15 @@ class Turn:
             if raised is not None:
                 raise raised
 
-    async def _shaped(self, tally: Tally) -> AsyncIterator[p.Event]:
+    async def _shaped(self, tally: Tally) -> AsyncGenerator[p.Event, None]:
         """The turns of the run: one, or some more until an answer fits."""
         agent, shape = self._agent, self._shape
         text = self._prompt + (shape.instruction() if shape is not None else "")
         for attempt in range(1, TRIES + 1):
-            async for event in agent._events(text):
-                tally.take(event)
-                yield event
+            async with aclosing(agent._events(text)) as events:
+                async for event in events:
+                    tally.take(event)
+                    yield event
             tally.untrusted = len(agent._untrusted)
             if self._timed_out and tally.ended is not None and tally.ended.reason == "interrupted":
                 message = f"Stopped after {self._timeout:g} seconds, the time limit."

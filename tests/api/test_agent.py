@@ -118,6 +118,19 @@ async def test_a_run_can_be_followed_by_its_events(project: Path) -> None:
     assert (first.usage.requests, second.usage.requests) == (1, 1)
 
 
+async def test_a_run_that_is_left_in_the_middle_ends_before_the_next_one_begins(project: Path) -> None:
+    with ScriptedModel([say("a long answer " * 200, pause=0.01), say("two")]) as endpoint:
+        async with agent(project, endpoint.url, mcp=False) as one:
+            left = one.start("first")
+            async for event in left:
+                if isinstance(event, api.events.TextDelta):
+                    break
+            second = await one.run("second")
+            with pytest.raises(api.NotOpen, match="left"):
+                await left
+    assert (second.status, second.text) == ("done", "two")
+
+
 async def test_runs_that_are_begun_together_come_one_after_the_other(project: Path) -> None:
     with ScriptedModel([say("one"), say("two")]) as endpoint:
         async with agent(project, endpoint.url, mcp=False) as one:
