@@ -41,6 +41,11 @@ class Plan:
         return tuple(Run(one, number) for number in range(1, self.repetitions + 1) for one in self.conditions)
 
     @property
+    def at_once(self) -> int:
+        """Runs that are made at once: with a bound on cost one, or each of them could spend all that is left."""
+        return self.parallel if self.max_cost is None else 1
+
+    @property
     def voices(self) -> dict[str, tuple[str, str]]:
         """The model of each condition, as reports call it, and its effort."""
         found = {one.name: self.asked.of(self.lab, one) for one in self.lab.conditions}
@@ -67,7 +72,7 @@ async def run_lab(plan: Plan, results: Results, tell: Callable[[dict[str, Any]],
     try:
         workers = [
             asyncio.ensure_future(_work(plan, results, waiting, root, tell, outcome))
-            for _ in range(min(plan.parallel, len(waiting)))
+            for _ in range(min(plan.at_once, len(waiting)))
         ]
         try:
             await asyncio.gather(*workers)
