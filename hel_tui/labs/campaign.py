@@ -42,7 +42,7 @@ class Plan:
 
     @property
     def at_once(self) -> int:
-        """Runs that are made at once: with a bound on cost one, or each of them could spend all that is left."""
+        """Runs that are made at once: with a bound on cost one, or each could spend all that is left."""
         return self.parallel if self.max_cost is None else 1
 
     @property
