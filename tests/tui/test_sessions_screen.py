@@ -197,6 +197,17 @@ async def test_nothing_found_is_said_only_when_all_was_searched():
         await d.until(lambda: "Nothing has that" in screen_text(d.app))
 
 
+async def test_while_older_sessions_are_read_the_newest_are_shown_already():
+    async with opened(core()) as d:
+        screen = await open_sheet(d)
+        d.core.session_rows = ROWS[:2]
+        await d.put(p.SessionsListed("", 2, 0, behind=3))
+        assert len(keys(screen)) == 2 and "3 more are being read" in screen_text(d.app)
+        d.core.session_rows = ROWS
+        await d.put(p.SessionsListed("", 5, 0))
+        assert len(keys(screen)) == 5 and "being read" not in screen_text(d.app)
+
+
 async def test_of_thousands_of_sessions_only_those_on_the_screen_are_drawn(monkeypatch):
     drawn = []
     line_of = SessionsScreen.line

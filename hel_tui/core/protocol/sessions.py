@@ -131,6 +131,8 @@ class SessionsListed:
     everywhere: bool = False
     rows: bool = True
     """Whether it was looked which sessions there are."""
+    behind: int = 0
+    """Older sessions that are not read yet; the same answer follows with more of them."""
 
 
 @dataclass(frozen=True, slots=True)

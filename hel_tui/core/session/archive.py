@@ -23,6 +23,8 @@ from hel_tui.core.store.sessions.naming import rename_session
 from hel_tui.core.threads import in_thread
 
 Wish = TypeVar("Wish")
+PATIENCE = 1.0
+"""Seconds that files are read before what is known so far is told."""
 MOST_HITS = 300
 """Turns that a search gives."""
 HITS_EACH = 3
@@ -48,6 +50,11 @@ class Newest(Generic[Wish]):
         if not self._runs:
             self._runs = True
             self._spawn(self._work())
+
+    @property
+    def waits(self) -> bool:
+        """Whether a newer wish waits."""
+        return bool(self._waiting)
 
     async def _work(self) -> None:
         try:
@@ -80,6 +87,8 @@ class Archive:
         """The sessions that were listed last."""
         self.hits: tuple[p.SessionHit, ...] = ()
         """The turns that were found last."""
+        self._behind = 0
+        """Sessions that the index had not read when it was asked last."""
         self.glance: p.SessionGlance | None = None
         """What was looked at last."""
 
@@ -109,30 +118,39 @@ class Archive:
     # ------------------------------------------------------------------ looking
 
     async def _list(self, command: p.ListSessions) -> None:
-        project = None if command.everywhere else self._project
+        """Tell what there is; where much has to be read first, tell of the newest and go on reading."""
+        while True:
+            await self._list_once(command)
+            if not self._behind or self._lists.waits:
+                return
 
-        def look() -> tuple[list[p.SessionRow] | None, list[p.SessionHit], str]:
+    async def _list_once(self, command: p.ListSessions) -> None:
+        project = None if command.everywhere else self._project
+        wants_rows = command.rows or self._behind > 0
+
+        def look() -> tuple[list[p.SessionRow] | None, list[p.SessionHit], str, int]:
             from hel_tui.core.store.sessions.index import Index  # brings SQLite
 
-            with contextlib.closing(Index(self._places)) as index:
-                rows = index.sessions(project) if command.rows else None
+            with contextlib.closing(Index(self._places, PATIENCE)) as index:
+                rows = index.sessions(project) if wants_rows else None
+                behind = index.behind  # the search reads on: what it had to read is not among the rows
                 hits = index.search(command.text, project, MOST_HITS, HITS_EACH)
-                return rows, hits, index.problem
+                return rows, hits, index.problem, max(behind, index.behind)
 
-        rows, hits, problem = await in_thread(look, "hel-sessions")
+        rows, hits, problem, self._behind = await in_thread(look, "hel-sessions")
         if rows is not None:
             self.rows = tuple(rows)
         self.hits = tuple(hits)
-        self._out(
-            p.SessionsListed(
-                command.text,
-                len(self.rows),
-                len(hits),
-                problem,
-                everywhere=command.everywhere,
-                rows=command.rows,
-            )
+        told = p.SessionsListed(
+            command.text,
+            len(self.rows),
+            len(hits),
+            problem,
+            everywhere=command.everywhere,
+            rows=wants_rows,
+            behind=self._behind,
         )
+        self._out(told)
 
     async def _look(self, command: p.LookAtSession) -> None:
         wanted, turn = command.session_id, command.turn

@@ -238,3 +238,19 @@ def test_a_fork_from_a_turn_goes_on_there(choices: Options, model: ScriptedModel
         driver.wait(lambda _: driver.of(p.SessionRestored))
         driver.ask("third")
     assert [message["content"] for message in model.requests[-1]["messages"][1:]] == ["first", "one", "third"]
+
+
+def test_where_much_is_to_be_read_the_newest_come_first_and_the_rest_follows(
+    choices: Options, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Driver(choices) as driver:
+        first, second = two_sessions(driver, model)
+    monkeypatch.setattr("hel_tui.core.session.archive.PATIENCE", 0.0)
+    monkeypatch.setattr("hel_tui.core.store.sessions.index.BATCH", 1)
+    with Driver(choices) as driver:
+        driver.send(p.ListSessions("port"))
+        driver.wait(lambda _: [event for event in driver.of(p.SessionsListed) if not event.behind])
+        told = [(event.sessions, event.behind) for event in driver.of(p.SessionsListed)]
+        assert told == [(1, 1), (2, 0)]
+        assert [hit.session_id for hit in driver.core.session_hits()] == [first]
+        assert [row.session_id for row in driver.core.sessions()] == [second, first]

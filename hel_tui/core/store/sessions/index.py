@@ -1,14 +1,17 @@
 """An index of all sessions, for lists and for search: SQLite, made from the files.
 
-It is brought up to date before it is read: files that grew are read on from where they were read last. One
+It is brought up to date before it is read: files that grew are read on from where they were read last, the
+newest first. One
 that is missing, damaged or of another version is made anew; where none can be kept it is made in memory.
 Not here: the files (reading), what a person sees (a command, a screen).
 """
 
 from __future__ import annotations
 
+import math
 import os
 import sqlite3
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -48,12 +51,16 @@ Row = TypeVar("Row")
 class Index:
     """The index of one person's sessions. For one thread."""
 
-    def __init__(self, places: Places) -> None:
+    def __init__(self, places: Places, patience: float = math.inf) -> None:
+        """After `patience` seconds of reading files it answers from those that were read, the newest."""
         self._places = places
+        self._patience = patience
         self._path = places.cache / NAME
         self._connection: sqlite3.Connection | None = None
         self.problem = ""
         """Why the index is not kept; a sentence, empty when it is."""
+        self.behind = 0
+        """Sessions that are still to be read; reading goes on when it is asked again."""
 
     def close(self) -> None:
         if self._connection is not None:
@@ -153,6 +160,7 @@ class Index:
 
     def _in_memory(self) -> None:
         self.close()
+        self._patience = math.inf  # what is read is gone at the end: there is no going on
         self._connection = sqlite3.connect(":memory:", isolation_level=None)
         self._prepare(self._connection)
 
@@ -196,7 +204,12 @@ class Index:
                 for session_id in gone:
                     _remove(connection, session_id, 0)
                     connection.execute("DELETE FROM session WHERE id = ?", (session_id,))
+        found.sort(key=lambda one: one[1].st_mtime_ns, reverse=True)
+        end, self.behind = time.monotonic() + self._patience, 0
         for at in range(0, len(found), BATCH):
+            if at and time.monotonic() > end:
+                self.behind = len(found) - at
+                return
             with _writing(connection):
                 for folder, state in found[at : at + BATCH]:
                     self._read_on(connection, folder, state)

@@ -76,6 +76,8 @@ class SessionsScreen(Picker):
         """None until they are listed."""
         self.hits: dict[str, list[p.SessionHit]] = {}
         self.searching = False
+        self.behind = 0
+        """Older sessions that the core has not read yet."""
         self.problem = ""
         self._pauses: dict[str, Timer] = {}
         self._seen: set[tuple[str, int]] = set()
@@ -114,6 +116,7 @@ class SessionsScreen(Picker):
         where = t("sessions.title_all" if self.everywhere else "sessions.title")
         count = len(self.by_id) if self.by_id is not None else 0
         more = f" · {t('sessions.searching')}" if self.searching else ""
+        more += f" · {t('sessions.behind', n=self.behind)}" if self.behind else ""
         self.heading = f"{where} · {count}{more}" if self.by_id is not None else where
         super().draw()
 
@@ -228,10 +231,11 @@ class SessionsScreen(Picker):
     def _listed(self, event: p.SessionsListed) -> None:
         if event.everywhere != self.everywhere:
             return
+        self.behind = event.behind
         if event.rows:
             self.by_id = {row.session_id: row for row in self.hel.core.sessions()}
         if event.text == self.filter:
-            self.searching = False
+            self.searching = bool(event.behind and self.filter)
             self.hits = {}
             for hit in self.hel.core.session_hits() if self.filter else ():
                 self.hits.setdefault(hit.session_id, []).append(hit)

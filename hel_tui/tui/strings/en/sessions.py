@@ -7,6 +7,8 @@ STRINGS: dict[str, str] = {
     "sessions.none": "No session of this project is kept yet.",
     "sessions.none_at_all": "No session is kept yet.",
     "sessions.searching": "searching …",
+    "sessions.behind": "{n} more are being read …",
+    "sessions.behind.one": "1 more is being read …",
     "sessions.nothing_found": "Nothing has that.",
     "sessions.search": "search titles and turns",
     "sessions.rename": "title; empty: the first message",

@@ -7,6 +7,7 @@ STRINGS: dict[str, str] = {
     "sessions.none": "이 프로젝트에 저장된 세션이 아직 없습니다.",
     "sessions.none_at_all": "저장된 세션이 아직 없습니다.",
     "sessions.searching": "찾는 중 …",
+    "sessions.behind": "{n}개를 더 읽는 중 …",
     "sessions.nothing_found": "찾은 것이 없습니다.",
     "sessions.search": "제목과 턴에서 찾기",
     "sessions.rename": "제목 (비우면 첫 메시지)",

@@ -216,3 +216,35 @@ def test_what_a_session_cost_and_what_of_it_is_damaged_is_known(places: Places) 
         file.write(b'{"k":"UsageChanged","t":4,"cost":0.5}\n')
     (row,) = listed(places)
     assert (row.cost, row.damaged, row.turns) == (0.5, 2, 2)
+
+
+def test_where_patience_ends_the_newest_sessions_are_told_and_reading_goes_on(
+    places: Places, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hel_tui.core.store.sessions.index.BATCH", 2)
+    for n in range(5):
+        folder = session(places, f"s{n}", ("the port", "x"))
+        os.utime(folder / "session.jsonl", (1_000 + n, 1_000 + n))
+    seen = []
+    for _ in range(4):
+        with closing(Index(places, patience=0.0)) as index:
+            rows = sorted(row.session_id for row in index.sessions())
+            seen.append((rows, index.behind))
+    assert seen == [
+        (["s3", "s4"], 3),
+        (["s1", "s2", "s3", "s4"], 1),
+        (["s0", "s1", "s2", "s3", "s4"], 0),
+        (["s0", "s1", "s2", "s3", "s4"], 0),
+    ]
+
+
+def test_an_index_in_memory_is_read_whole(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hel_tui.core.store.sessions.index.BATCH", 1)
+    for n in range(3):
+        session(places, f"s{n}", ("the port", "x"))
+    places.cache.parent.mkdir(exist_ok=True)
+    places.cache.write_text("in the way")
+    with closing(Index(places, patience=0.0)) as index:
+        assert len(index.sessions()) == 3
+        assert index.problem
+        assert index.behind == 0
