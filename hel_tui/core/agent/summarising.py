@@ -33,6 +33,7 @@ _REJECTED: dict[FinishReason, str] = {
 }
 CALLED = "The model called a tool instead of summarising."
 EMPTY = "The summary was empty."
+BROKE_OFF = "The summary broke off: its provider never said that it was over."
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +151,8 @@ class Summariser:
             raise NoSummary(CALLED)
         if not text:
             raise NoSummary(EMPTY)
+        if not finish.ended:
+            raise NoSummary(BROKE_OFF)
         return text
 
     async def _finish(self, turn: int, model: ChatModel, request: Request) -> Finish:

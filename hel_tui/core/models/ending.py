@@ -91,7 +91,8 @@ def concluded(answer: Answered) -> Finish:
             reason = "stop"
     extra = answer.extra(list(zip(calls, extras, strict=True)))
     message = AssistantMessage(answer.text, answer.reasoning, tuple(calls), extra)
-    return Finish(message, reason, answer.usage, tuple(notes), written)
+    ended = answer.ended or bool(spelled.word)
+    return Finish(message, reason, answer.usage, tuple(notes), written, ended)
 
 
 def _notes(spelled: Spelled, lost: Sequence[str]) -> list[str]:

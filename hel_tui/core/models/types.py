@@ -163,6 +163,8 @@ class Finish:
     notes: tuple[str, ...] = ()
     written_call: str = ""
     """Name of a tool whose call was written as text, and so not made; empty when there is none."""
+    ended: bool = True
+    """The provider said that it was over, in whatever way: else it may have been cut off anywhere."""
 
 
 Part = TextPart | ReasoningPart | CallPart | RetryPart | Finish

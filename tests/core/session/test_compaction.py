@@ -104,6 +104,7 @@ def test_what_is_on_the_screen_stays_and_the_cost_of_a_summary_is_counted(
 EDGES: dict[str, tuple[Reply, str]] = {
     "empty": (say("  \n"), "empty"),
     "cut": (mode("cut-text"), "output limit"),
+    "broken off": (mode("no-done-text"), "broke off"),
     "calls": (call("read_file", {"path": "config.ini"}), "called a tool"),
     "larger": (say("more words " * 8_000), "no smaller"),
     "refused": (mode("refusal"), "refused"),
