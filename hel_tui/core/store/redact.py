@@ -21,6 +21,10 @@ MARGIN = 4096
 LEAST_MARGIN = 1024
 """As many, at least: what gives itself away by its shape does so within them."""
 _LONGEST_WORD = 16
+_STAND_INS = frozenset({"ollama", "lm-studio", "lmstudio", "not-needed", "no-key", "no-key-required"})
+"""What people write where a program insists on a key that no server wants: no secrets, but words that
+conversations have.
+"""
 
 _VARIABLE = re.compile(r"(?:\$\{[^{}]*\}|\$[A-Za-z_]\w*)")
 _SECRET_WORDS = frozenset(
@@ -86,6 +90,8 @@ class Redactor:
         """Know further secret values: also as they look in JSON and in a URL, and line by line."""
         known: set[str] = set()
         for value in values:
+            if value.strip().lower() in _STAND_INS:
+                continue
             for piece in {value, *value.splitlines()}:
                 known |= {
                     piece,

@@ -160,6 +160,12 @@ def test_a_command_line_hides_credentials_by_option_and_by_shape() -> None:
     assert secret_words(words) == ("hunter2hunter2", "correct horse")
 
 
+def test_what_stands_in_for_a_key_where_none_is_wanted_is_no_secret() -> None:
+    """`HEL_API_KEY=ollama` must not take the word out of every conversation about it."""
+    redactor = Redactor(["ollama", "not-needed", " LM-Studio "])
+    assert redactor("ollama serve; a key is not-needed") == "ollama serve; a key is not-needed"
+
+
 def test_results_lose_known_values_only_and_keep_plain_words() -> None:
     redact = Redactor(["s3cret value", "postgres"])
     text = 'user=postgres password="s3cret value" token=abcdef123456'
