@@ -6,11 +6,13 @@ What could not be read is said in it: an export never looks whole when it is not
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from hel_tui.core.protocol import CallDetail
+from hel_tui.core.store.sessions.mending import never_ended
 from hel_tui.core.store.sessions.reading import Kept, read_call, read_session, records_between
 from hel_tui.core.vocabulary import Json
 
@@ -73,9 +75,16 @@ def _turns(kept: Kept) -> Iterator[Json]:
     """Each turn: who said what, in order. What came before the first turn has the number 0."""
     begins = [(0, 0), *kept.turns]
     for (number, begin), after in zip(begins, [*(at for _, at in begins[1:]), None], strict=True):
-        steps = list(_steps(kept, records_between(kept.folder, begin, after)))
+        records = records_between(kept.folder, begin, after)
+        steps = list(_steps(kept, records if after is not None else _to_the_end(kept.folder, records)))
         if steps or number:
             yield {"turn": number, "steps": steps}
+
+
+def _to_the_end(folder: Path, records: Iterator[Json]) -> Iterator[Json]:
+    """The records of the last turn, and behind them what had arrived of a text when hel was ended."""
+    newest = list(records)
+    return iter([*newest, *never_ended(folder, newest)])
 
 
 def _steps(kept: Kept, records: Iterator[Json]) -> Iterator[Json]:
@@ -93,7 +102,7 @@ def _steps(kept: Kept, records: Iterator[Json]) -> Iterator[Json]:
             case {"k": "Notice", "text": str(text)}:
                 yield {"kind": "notice", "severity": record.get("severity", "info"), "text": text}
             case {"k": "TurnEnded", "reason": str(reason)}:
-                yield {"kind": "end", "reason": reason, "text": record.get("message", "")}
+                yield {"kind": "end", "reason": reason, "text": str(record.get("message", ""))}
             case _:
                 pass
 
@@ -104,8 +113,8 @@ def _call(kept: Kept, call_id: str, started: Json) -> Json:
     step: Json = {
         "kind": "call",
         "id": call_id,
-        "server": started.get("server", ""),
-        "tool": started.get("tool", ""),
+        "server": str(started.get("server", "")),
+        "tool": str(started.get("tool", "")),
         "by_hand": bool(started.get("by_hand", False)),
     }
     if detail is None:
@@ -165,7 +174,5 @@ def _line(text: str) -> str:
 
 def _fenced(text: str, language: str) -> str:
     """A code block whose fence is longer than any in the text."""
-    fence = "```"
-    while fence in text:
-        fence += "`"
+    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
     return f"{fence}{language}\n{text}\n{fence}"

@@ -16,7 +16,8 @@ from hel_tui.core.store.lines import LineFile
 from hel_tui.core.store.places import PROJECT_MARK, make_private
 from hel_tui.core.store.sessions.folders import new_id, project_of
 from hel_tui.core.store.sessions.journal import FILE
-from hel_tui.core.store.sessions.reading import kind_of, lines_of, parsed, read_session
+from hel_tui.core.store.sessions.mending import never_ended
+from hel_tui.core.store.sessions.reading import kind_of, lines_of, parsed, read_session, records_between
 from hel_tui.core.store.sessions.records import VERSION
 
 FILES = "files"
@@ -69,6 +70,8 @@ def fork_session(folder: Path, turn: int | None = None) -> Fork | str:
             "parent": {"id": folder.name, "turn": turn},
         }
         damaged = _copy_lines(folder, target, made, head, end)
+        if end == kept.size:
+            _copy_cut_off(folder, made, kept.turns[-1][1] if kept.turns else 0)
         made.rename(target)
     except BaseException:
         shutil.rmtree(made, ignore_errors=True)
@@ -148,6 +151,21 @@ def _copy_lines(folder: Path, target: Path, made: Path, head: dict[str, object],
     finally:
         into.close()
     return damaged
+
+
+def _copy_cut_off(folder: Path, made: Path, last: int) -> None:
+    """Write what had arrived of a text when hel was ended; the last turn begins at byte `last`."""
+    lines = [
+        json.dumps(text, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "backslashreplace")
+        for text in never_ended(folder, records_between(folder, last, None))
+    ]
+    if not lines:
+        return
+    into = LineFile(made / FILE)
+    try:
+        into.append(b"\n".join([*lines, b""]))
+    finally:
+        into.close()
 
 
 def _in_json(text: str) -> bytes:

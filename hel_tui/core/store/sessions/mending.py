@@ -109,6 +109,12 @@ def cut_off(folder: Path) -> list[Json]:
     return [{**text.head, "text": "".join(text.pieces)} for text in texts.values() if any(text.pieces)]
 
 
+def never_ended(folder: Path, newest: Iterable[Json]) -> list[Json]:
+    """What is missing behind the `newest` records, those of the last turn: texts that were cut off."""
+    written = {str(record.get("item")) for record in newest if record.get("k") == "text"}
+    return [text for text in cut_off(folder) if text["item"] not in written]
+
+
 def forget_cut_off(folder: Path) -> None:
     """What was cut off is written now. Raises OSError."""
     path = folder / LIVE
