@@ -173,6 +173,18 @@ async def test_calls_keep_their_order_when_an_id_comes_again_without_a_name() ->
     assert used == ["call_b", "call_a"] == [block["tool_use_id"] for block in said[2]["content"]]
 
 
+async def test_a_gateway_to_anthropic_that_counts_no_input_at_the_end_takes_none_of_it_back() -> None:
+    stream = (
+        'data: {"type":"message_start","message":{"usage":{"input_tokens":312,"cache_read_input_tokens":9000}}}\n\n'
+        'data: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":"7000."}}\n\n'
+        'data: {"type":"message_delta","delta":{"stop_reason":"end_turn"},'
+        '"usage":{"input_tokens":0,"cache_read_input_tokens":0,"output_tokens":4}}\n\n'
+        'data: {"type":"message_stop"}\n\n'
+    )
+    finish, _ = await answered("messages", stream)
+    assert finish.usage == Usage(9_312, 4, 9_000)
+
+
 async def test_anthropics_error_event() -> None:
     stream = 'event: error\ndata: {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}\n\n'
     fault = await fault_of("messages", plays(stream))

@@ -156,9 +156,9 @@ class MessageAssembler:
             self._remark = f"The provider says: {told[:300]}"
 
     def _read_usage(self, usage: Any) -> None:
-        """Counts are cumulative, and a later event may leave out what an earlier one had."""
+        """Counts are cumulative, and a later event may leave out what an earlier one had, or say 0 of it."""
         if isinstance(usage, dict):
-            self._usage |= {name: value for name, value in usage.items() if value is not None}
+            self._usage |= {name: value for name, value in usage.items() if value}
 
     # ------------------------------------------------------------------ the end
 
