@@ -94,14 +94,14 @@ def _opened(folder: Path, lock: Lock) -> Opened:
     kept = read_session(folder)
     opened = Opened(kept, lock)
     _tell_damage(opened, torn)
-    kept.messages[:] = _with_newest_images(kept.messages)
+    kept.messages[:] = _with_newest_images(kept.messages, folder)
     begin = _shown_from(kept)
     shown = list(records_between(folder, begin, None))
     opened.first_shown = next((number for number, at in kept.turns if at >= begin), 0)
     opened.events = [event for record in shown for event in events_of(record)]
     last = kept.turns[-1][1] if kept.turns else 0
     tail = shown if last <= begin else list(records_between(folder, last, None))
-    written = {record.get("item") for record in tail if record["k"] == "text"}
+    written = {str(record.get("item")) for record in tail if record["k"] == "text"}
     opened.texts = [text for text in mending.cut_off(folder) if text["item"] not in written]
     _end(opened, [*tail, *opened.texts])
     return opened
@@ -121,7 +121,7 @@ def _tell_damage(opened: Opened, torn: int) -> None:
     )
 
 
-def _with_newest_images(messages: Sequence[Message]) -> list[Message]:
+def _with_newest_images(messages: Sequence[Message], folder: Path) -> list[Message]:
     """The messages, the newest images with their bytes, as many as a request may carry."""
     left = images_kept(sum(len(getattr(message, "images", ())) for message in messages))
     out: list[Message] = []
@@ -129,7 +129,7 @@ def _with_newest_images(messages: Sequence[Message]) -> list[Message]:
         if isinstance(message, UserMessage | ToolMessage) and message.images:
             newest = message.images[-left:] if left else ()
             left -= len(newest)
-            out.append(with_bytes(replace(message, images=newest)))
+            out.append(with_bytes(replace(message, images=newest), folder))
         else:
             out.append(message)
     return out[::-1]

@@ -22,7 +22,7 @@ from hel_tui.core.store.atomic import PRIVATE_FILE, why
 from hel_tui.core.store.places import Places, make_private
 from hel_tui.core.store.sessions.excerpts import excerpt
 from hel_tui.core.store.sessions.folders import project_of, session_states
-from hel_tui.core.store.sessions.indexing import COLUMNS, Indexed, read_on
+from hel_tui.core.store.sessions.indexing import COLUMNS, Indexed, read_on, storable
 from hel_tui.core.store.sessions.locking import is_open
 
 NAME = "sessions.sqlite3"
@@ -80,7 +80,7 @@ class Index:
         the newest `each` of a session (0: all). Words are looked for anywhere in the text, whatever the
         script; capital letters do not count.
         """
-        words = text.split()
+        words = storable(text).split()
         return self._sound(lambda: self._search(words, project, most, each or most)) if words else []
 
     def _sessions(self, project: Path | None) -> list[SessionRow]:
@@ -235,11 +235,12 @@ class Index:
         _remove(connection, one.id, first)
         for turn, text in one.texts:
             cursor = connection.execute("INSERT INTO turn (session, turn) VALUES (?, ?)", (one.id, turn))
-            connection.execute("INSERT INTO text (rowid, body) VALUES (?, ?)", (cursor.lastrowid, text))
+            body = storable(text)
+            connection.execute("INSERT INTO text (rowid, body) VALUES (?, ?)", (cursor.lastrowid, body))
         marks = ", ".join("?" * len(COLUMNS))
         connection.execute(
             f"INSERT OR REPLACE INTO session ({', '.join(COLUMNS)}) VALUES ({marks})",
-            tuple(getattr(one, name) for name in COLUMNS),
+            tuple(storable(getattr(one, name)) for name in COLUMNS),
         )
 
 
@@ -264,7 +265,9 @@ def _remove(connection: sqlite3.Connection, session_id: str, first: int) -> None
 
 
 def _of_project(project: Path | None) -> tuple[str, tuple[str, ...]]:
-    return ("session.project = ?", (os.path.realpath(project),)) if project is not None else ("1", ())
+    if project is None:
+        return "1", ()
+    return "session.project = ?", (storable(os.path.realpath(project)),)
 
 
 def _pattern(word: str) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 from hel_tui.core.store.sessions.journal import FILE
 from hel_tui.core.store.sessions.reading import is_damaged, kind_of, lines_of, parsed
@@ -14,6 +15,9 @@ from hel_tui.core.vocabulary import Json
 
 MOST_TEXT = 20_000
 """Characters of one text that can be found."""
+
+
+Value = TypeVar("Value")
 
 
 @dataclass(slots=True)
@@ -95,7 +99,8 @@ _TELLING = frozenset(
 def _take(one: Indexed, kind: str, record: Json) -> None:
     match kind:
         case "session":
-            one.created = float(record.get("t", 0.0))
+            written = record.get("t")
+            one.created = float(written) if isinstance(written, int | float) else 0.0
             parent = record.get("parent")
             one.parent = str(parent.get("id", "")) if isinstance(parent, dict) else ""
             one.project = one.project or str(record.get("project", ""))
@@ -123,3 +128,8 @@ def _texts(kind: str, record: Json) -> list[str]:
         case _:
             found = []
     return [text[:MOST_TEXT] for text in found if isinstance(text, str) and text]
+
+
+def storable(value: Value) -> Value | str:
+    """A value as SQLite takes it: half a character (a lone surrogate) as its escape."""
+    return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value

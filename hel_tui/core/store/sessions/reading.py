@@ -8,16 +8,20 @@ what a conversation makes of it (session).
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
+import os
+import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO
 
 from hel_tui.core import protocol as p
+from hel_tui.core.images import MAX_BYTES, for_a_model
 from hel_tui.core.store.sessions import records
 from hel_tui.core.store.sessions.journal import FILE
-from hel_tui.core.vocabulary import Json, Message, ToolMessage, UserMessage
+from hel_tui.core.vocabulary import Image, Json, Message, ToolMessage, UserMessage
 
 MAX_LINE = 16 << 20
 """Bytes of a line that is read; a longer one counts as damaged."""
@@ -25,6 +29,9 @@ MAX_RESULT = 2_000_000
 """Characters of a result that are read back from the file that holds it."""
 _ALIKE = 200
 """Characters in which a result that was cut is as the whole; every cut leaves more of its beginning."""
+MOST_NUMBER = 2**53
+"""What a number in a line may be, either side of zero: all that JSON keeps exactly; as a time it is one."""
+_DIGITS = 20
 _BEGIN = b'{"k":"'
 _MODEL = frozenset({"message", "amend", "shorten", "withdraw", "compact", "clear"})
 """Kinds that tell what the model has."""
@@ -241,10 +248,29 @@ def is_damaged(line: bytes) -> bool:
 def parsed(line: bytes) -> Json | None:
     """The JSON object a line is; None when it is none."""
     try:
-        value = json.loads(line)
+        value = _DECODER.decode(line.decode())
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
+
+
+def _number(text: str) -> float:
+    if abs(number := float(text)) > MOST_NUMBER:
+        raise ValueError("no number of hel's")
+    return number
+
+
+def _whole_number(text: str) -> int:
+    if len(text) > _DIGITS or abs(number := int(text)) > MOST_NUMBER:
+        raise ValueError("no number of hel's")
+    return number
+
+
+def _no_number(text: str) -> float:
+    raise ValueError(f"{text} is no JSON")
+
+
+_DECODER = json.JSONDecoder(parse_float=_number, parse_int=_whole_number, parse_constant=_no_number)
 
 
 def _value(line: bytes, before: bytes) -> str:
@@ -299,10 +325,10 @@ def read_compaction(folder: Path, told: int, summary: int) -> p.CompactionDetail
         return None
     return p.CompactionDetail(
         number=event.number,
-        time=float(record.get("t") or 0.0),
+        time=at if isinstance(at := record.get("t"), int | float) else 0.0,
         before=event.before,
         after=event.after,
-        kept=int(written.get("kept") or 0),
+        kept=found if isinstance(found := written.get("kept"), int) else 0,
         summary=str(written.get("summary") or ""),
         summarised=event.summarised,
         dropped=event.dropped,
@@ -322,20 +348,41 @@ def read_call(folder: Path, at: int) -> p.CallDetail | None:
         return None
     detail = records.call_of(record, folder)
     if detail is not None and isinstance(name := record.get("whole"), str):
-        with contextlib.suppress(OSError), (folder / name).open(errors="replace", newline="") as file_of_text:
-            return replace(detail, result=file_of_text.read(MAX_RESULT))
+        with contextlib.suppress(OSError):
+            data = read_own(folder, folder / name, 4 * MAX_RESULT)
+            return replace(detail, result=data.decode("utf-8", "replace")[:MAX_RESULT])
     return detail
 
 
-def with_bytes(message: Message) -> Message:
-    """The message with the bytes of its images; one whose file is gone is left out."""
+def read_own(folder: Path, path: Path, most: int) -> bytes:
+    """At most the first `most` bytes of a file that lies in the session's folder, all links followed.
+
+    Raises OSError, also for what lies elsewhere or is no regular file: a record may say anything.
+    """
+    try:
+        real = Path(os.path.realpath(path))
+    except ValueError as error:
+        raise OSError(errno.EINVAL, "no name of a file") from error
+    if not real.is_relative_to(os.path.realpath(folder)):
+        raise PermissionError(errno.EACCES, "not a file of this session")
+    with open(os.open(real, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise PermissionError(errno.EACCES, "not a regular file")
+        return file.read(most)
+
+
+def with_bytes(message: Message, folder: Path) -> Message:
+    """The message with the bytes of its images; one whose file is gone, not the session's or no image is left
+    out.
+    """
     if not isinstance(message, UserMessage | ToolMessage) or not message.images:
         return message
     images = []
     for image in message.images:
         try:
-            data = image.path.read_bytes() if image.path is not None else b""
+            data = read_own(folder, image.path, MAX_BYTES + 1) if image.path is not None else b""
         except OSError:
             continue
-        images.append(replace(image, data=data))
+        if isinstance(whole := for_a_model(data, image.path), Image):
+            images.append(whole)
     return replace(message, images=tuple(images))

@@ -184,7 +184,7 @@ def message_of(record: Mapping[str, Any], folder: Path) -> Message | None:
                 )
             case _:
                 return None
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, OverflowError):
         return None
 
 

@@ -248,3 +248,19 @@ def test_an_index_in_memory_is_read_whole(places: Places, monkeypatch: pytest.Mo
         assert len(index.sessions()) == 3
         assert index.problem
         assert index.behind == 0
+
+
+def test_half_characters_and_odd_numbers_in_one_session_hide_no_session(places: Places) -> None:
+    session(places, "s1", ("whole", "plain"))
+    folder = session(
+        places, "s2", ("half \ud83d said", "an answer with half \ud83d of one"), project="/p\udcff"
+    )
+    with (folder / "session.jsonl").open("ab") as file:
+        for odd in ("9" * 30, "9" * 5000, "1e300", "1e999", "-Infinity", "NaN"):
+            file.write(b'{"k":"TurnStarted","t":%b,"turn":2,"text":"odd"}\n' % odd.encode())
+            file.write(b'{"k":"TurnStarted","t":1,"turn":%b,"text":"odd"}\n' % odd.encode())
+        file.write(b'{"k":"session","t":"yesterday"}\n')
+    rows = listed(places)
+    assert {row.session_id: row.damaged for row in rows} == {"s1": 0, "s2": 12}
+    assert [row.session_id for row in listed(places, "/p\udcff")] == ["s2"]
+    assert found(places, "an answer") == [("s2", 1)] and found(places, "odd \udcff") == []

@@ -79,15 +79,16 @@ def test_a_message_comes_back_as_it_was(message: Message, tmp_path: Path) -> Non
 def test_images_come_back_from_their_files(tmp_path: Path) -> None:
     picture = tmp_path / "files" / "a.png"
     picture.parent.mkdir()
-    picture.write_bytes(b"bytes of it")
-    message = UserMessage("look", (Image("image/png", b"bytes of it", picture, 4, 3),))
+    data = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + (4).to_bytes(4) + (3).to_bytes(4)
+    picture.write_bytes(data)
+    message = UserMessage("look", (Image("image/png", data, picture, 4, 3),))
     record = message_record(message, tmp_path)
     assert record["images"] == [["image/png", "files/a.png", 4, 3]]
     read = message_of(through_a_file(record), tmp_path)
     assert read is not None
-    assert with_bytes(read) == message
+    assert with_bytes(read, tmp_path) == message
     picture.unlink()
-    assert with_bytes(read) == UserMessage("look")
+    assert with_bytes(read, tmp_path) == UserMessage("look")
 
 
 def test_a_call_comes_back_with_paths_of_its_folder(tmp_path: Path) -> None:
