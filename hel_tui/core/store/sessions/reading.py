@@ -365,8 +365,9 @@ def read_own(folder: Path, path: Path, most: int) -> bytes:
         raise OSError(errno.EINVAL, "no name of a file") from error
     if not real.is_relative_to(os.path.realpath(folder)):
         raise PermissionError(errno.EACCES, "not a file of this session")
-    with open(os.open(real, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+    handle = os.open(real, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(handle, "rb") as file:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
             raise PermissionError(errno.EACCES, "not a regular file")
         return file.read(most)
 
