@@ -86,6 +86,7 @@ class Session(Reads):
             saving=self._saving,
         )
         self._parts.agent.join = self._join
+        self._parts.model.is_busy = lambda: self._busy is not None
         self._untold: list[UserMessage] = []
         """What the model is to know once no turn runs."""
         self._by_hand = ByHand(

@@ -56,6 +56,11 @@ class Model:
         self.current: ChatModel | None = None
         self.changed: Callable[[], None] = lambda: None
         """Called when another model answers from now on."""
+        self.is_busy: Callable[[], bool] = lambda: False
+        """Whether a turn runs: it goes on with the model it began with."""
+        self._left: list[ChatModel] = []
+        """Models that were chosen once and are still to be closed."""
+        self._closing: set[asyncio.Task[None]] = set()
         self._stand_in: ChatModel | None = None
         self._stands_in = False
         self._choosing = asyncio.Lock()
@@ -113,7 +118,9 @@ class Model:
         self._base_url = base_url or ""
         self.changed()
         if previous is not None:
-            await previous.aclose()
+            self._left.append(previous)
+        if not self.is_busy():
+            await self._close_left()
         self._announce(found)
         if found is not None and self.note:
             self._emit(Notice("warning", self.note, found.info.label))
@@ -239,6 +246,14 @@ class Model:
             self._stands_in = False
             self._announce(self.current)
             self.changed()
+        if self._left:
+            task = asyncio.ensure_future(self._close_left())
+            self._closing.add(task)
+            task.add_done_callback(self._closing.discard)
+
+    async def _close_left(self) -> None:
+        while self._left:
+            await self._left.pop().aclose()
 
     async def _dismiss(self) -> None:
         if self._stand_in is not None:
@@ -251,6 +266,8 @@ class Model:
             self._loading.cancel()
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._dismiss(), 1.0)
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(asyncio.gather(self._close_left(), *self._closing), 1.0)
         if self.current is not None:
             model, self.current = self.current, None
             await asyncio.wait_for(model.aclose(), 1.0)
