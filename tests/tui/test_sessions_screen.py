@@ -174,6 +174,15 @@ async def test_titles_are_searched_at_once_and_turns_a_moment_after_the_last_key
         assert len(searched) < len("config keys")
 
 
+async def test_what_is_typed_right_behind_the_key_that_opens_a_line_is_not_lost():
+    async with opened(core()) as d:
+        screen = await open_sheet(d)
+        await d.press("slash", *"rename the ", *"drfx")
+        await d.until(lambda: screen.finder.value == "rename the drfx")
+        assert d.core.sent(p.ExportSession) == d.core.sent(p.ForkSession) == []
+        assert d.app.screen is screen
+
+
 async def test_an_answer_to_an_older_search_is_dropped():
     async with opened(core()) as d:
         screen = await open_sheet(d)

@@ -193,3 +193,8 @@ class Picker(ModalScreen[str]):
         elif event.key in keymap.keys("app.keys"):
             event.stop()
             self.app.push_screen(TextScreen(t("keys.title"), keys_lines(self.parts)))
+        elif self.finder.display:
+            self.finder.take(event)  # it has not got the focus yet
+        elif self.list.has_focus and event.key in keymap.keys("picker.filter"):
+            event.stop()
+            self.do("filter")  # at once: what is typed next is meant for the search

@@ -19,6 +19,16 @@ from hel_tui.tui.strings import t
 class LabelledInput(Input):
     """One line whose right edge says what it is for, once there is text over the placeholder."""
 
+    def take(self, event: events.Key) -> None:
+        """Take a key that was pressed for this line before it had got the focus."""
+        self.on_key(event)
+        if not event._no_default_action and event.character is not None and event.is_printable:
+            event.stop()
+            self.replace(event.character, *self.selection)
+
+    def on_key(self, event: events.Key) -> None:
+        """Keys that end the line."""
+
     def note(self) -> str:
         """What the right edge says."""
         return self.placeholder if self.value else ""

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
@@ -261,6 +261,11 @@ class SessionsScreen(Picker):
             self.hel.say(t("sessions.elsewhere", command=elsewhere), "warning")
         else:
             self.hel.main.commands.sessions.resume(row.session_id, hit.turn if hit is not None else 0)
+
+    def on_key(self, event: events.Key) -> None:
+        if self.title_field.display:
+            event.prevent_default()  # of the base's own handler
+            self.title_field.take(event)  # it has not got the focus yet
 
     def do(self, what: str) -> None:
         key = self.list.current

@@ -26,13 +26,14 @@ class TitleField(LabelledInput):
             self.session_id, self.title = session_id, title
 
     def __init__(self) -> None:
-        super().__init__(id="title", select_on_focus=True)
+        super().__init__(id="title", select_on_focus=False)
         self._of = ""
 
     def open(self, session_id: str, title: str) -> None:
         """Edit the title of a session."""
         self._of = session_id
         self.placeholder, self.value = t("sessions.rename"), title
+        self.action_select_all()
         self.display = True
         self.focus()
 
