@@ -46,6 +46,8 @@ class Compactor:
         """Windows that providers named when they refused a request, by model."""
         self._wait_until = 0
         """Tokens below which nothing is tried: what was tried last did not help."""
+        self._waits_for = 0
+        """The window in which it did not."""
         self._crowded = 0
         """The window of which the person was told that tools leave too little of it."""
         self._done: dict[int, CompactionDetail] = {}
@@ -100,7 +102,8 @@ class Compactor:
         """Shorten what is too long for the request that is made next, if it is."""
         steps, bounds = self._steps, self._limits(asking)
         size = steps.size(asking)
-        if not bounds.window or size <= bounds.start or size <= self._wait_until:
+        waits = size <= self._wait_until and bounds.window == self._waits_for
+        if not bounds.window or size <= bounds.start or waits:
             return
         work = Work(size)
         try:
@@ -119,6 +122,7 @@ class Compactor:
             self._close(turn, asking, work)
         after = steps.size(asking)
         self._wait_until = after + bounds.step if after > bounds.start else 0
+        self._waits_for = bounds.window
         self._warn_of_tools(asking, bounds)
 
     async def after_refusal(self, turn: int, asking: Asking, fault: ModelFault) -> bool:
@@ -138,6 +142,7 @@ class Compactor:
         finally:
             self._close(turn, asking, work)
         self._wait_until = max(goal, steps.size(asking))
+        self._waits_for = self._limits(asking).window
         return work.did_something
 
     async def by_hand(self, turn: int, asking: Asking, focus: str) -> str:

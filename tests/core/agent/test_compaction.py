@@ -195,3 +195,18 @@ def test_a_summary_that_was_cancelled_changes_nothing_and_says_that_it_is_over()
     asyncio.run(cancelled())
     assert list(rig.history) == [*messages, UserMessage("and?")]
     assert [getattr(event, "on", None) for event in rig.told] == [True, False]
+
+
+def test_what_did_not_help_in_one_window_is_tried_again_in_a_smaller_one() -> None:
+    rig = Rig(Summing(ModelInfo("large", "large", "", window=128_000), reason="length"))
+    rig.history.restore([UserMessage("w" * 300_000), AssistantMessage("I see."), UserMessage("and?")])
+    asyncio.run(rig.compactor.before_request(1, rig.asking))
+    asyncio.run(rig.compactor.before_request(2, rig.asking))
+    assert len(rig.model.requests) == 1, "it is not tried again with every request"
+    assert len(rig.history) == 3
+    smaller = Asking(
+        Summing(ModelInfo("small", "small", "", window=32_768), reason="length"), "You are hel.", (TOOL,)
+    )
+    asyncio.run(rig.compactor.before_request(3, smaller))
+    assert rig.steps.size(smaller) < 32_768
+    assert rig.history[-1].text == "and?"
