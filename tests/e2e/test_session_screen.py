@@ -127,3 +127,24 @@ def test_a_turn_that_runs_is_asked_about_before_another_session_is_opened(
         terminal.wait("Open again")
         terminal.wait(PORT)
         leave(terminal)
+
+
+def test_a_session_that_another_hel_has_open_is_marked_and_goes_on_as_a_fork(
+    home: Path, model: ScriptedModel
+) -> None:
+    with hel(home, "-c", url=model.url) as one, hel(home, url=model.url, size=(80, 24)) as two:
+        one.wait(PORT)
+        two.wait("ask, /command")
+        two.press("ctrl+s")
+        two.wait(r"which one does.*open elsewhere")
+        two.press("d")
+        two.wait("cannot be")
+        two.press("enter")
+        two.wait("is open elsewhere")
+        two.wait(PORT)
+        model.replies[:] = [say("Here, too.")]
+        submit(two, "and here?")
+        two.wait("Here, too.")
+        assert "and here?" not in one.text
+        leave(two)
+        leave(one)
