@@ -118,6 +118,14 @@ async def test_escape_twice_on_an_empty_prompt_opens_the_sheet():
         await d.until(lambda: isinstance(d.app.screen, RewindScreen))
 
 
+async def test_what_joined_a_turn_is_no_turn_to_go_back_to():
+    async with opened(a_core()) as d:
+        await d.put(p.TurnStarted(1, "go"), p.Joined(1, "and that, too"), p.TurnEnded(1, "done"))
+        d.app.main.action_rewind()
+        await d.until(lambda: isinstance(d.app.screen, RewindScreen))
+        assert d.app.screen.turns == {3: "", 1: "go"}
+
+
 async def test_escape_twice_in_a_text_leaves_it():
     async with opened(a_core()) as d:
         await d.put(*TURNS)

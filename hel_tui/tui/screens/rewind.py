@@ -30,7 +30,11 @@ _SIGNS = {"made": "+", "changed": "~", "removed": "-"}
 
 def turns_of(items: Sequence[Item], rows: Sequence[p.CheckpointRow]) -> dict[int, str]:
     """What the person said by turn, the newest first; also turns that only changed files."""
-    said = {int(item.key.removeprefix("user-")): item.text for item in items if isinstance(item, UserItem)}
+    said = {
+        int(item.key.removeprefix("user-")): item.text
+        for item in items
+        if isinstance(item, UserItem) and item.key.startswith("user-")  # not what joined a running turn
+    }
     for row in rows:
         said.setdefault(row.turn, "")
     return dict(sorted(said.items(), reverse=True))
