@@ -19,6 +19,7 @@ from hel_tui.core.store.atomic import PRIVATE_FILE, why
 from hel_tui.core.store.places import PROJECT_MARK, Places, make_private
 from hel_tui.core.store.sessions.journal import FILE
 from hel_tui.core.store.sessions.locking import Lock
+from hel_tui.core.store.sessions.own import read_own
 
 LAST = "last"
 """Stands for the session of the project that was written last."""
@@ -66,9 +67,10 @@ def session_states(places: Places) -> Iterator[tuple[str, os.stat_result]]:
 def project_of(folder: Path) -> str:
     """The project a session belongs to; empty when that is not known."""
     try:
-        return (folder / PROJECT_MARK).read_text("utf-8", "surrogateescape").rstrip("\n")
+        data = read_own(folder, folder / PROJECT_MARK, _LONGEST_HEAD)
     except OSError:
         return _project_of_head(folder)
+    return data.decode("utf-8", "surrogateescape").rstrip("\n")
 
 
 def _project_of_head(folder: Path) -> str:

@@ -8,10 +8,7 @@ what a conversation makes of it (session).
 from __future__ import annotations
 
 import contextlib
-import errno
 import json
-import os
-import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -21,6 +18,7 @@ from hel_tui.core import protocol as p
 from hel_tui.core.images import MAX_BYTES, for_a_model
 from hel_tui.core.store.sessions import records
 from hel_tui.core.store.sessions.journal import FILE
+from hel_tui.core.store.sessions.own import read_own
 from hel_tui.core.vocabulary import Image, Json, Message, ToolMessage, UserMessage
 
 MAX_LINE = 16 << 20
@@ -352,24 +350,6 @@ def read_call(folder: Path, at: int) -> p.CallDetail | None:
             data = read_own(folder, folder / name, 4 * MAX_RESULT)
             return replace(detail, result=data.decode("utf-8", "replace")[:MAX_RESULT])
     return detail
-
-
-def read_own(folder: Path, path: Path, most: int) -> bytes:
-    """At most the first `most` bytes of a file that lies in the session's folder, all links followed.
-
-    Raises OSError, also for what lies elsewhere or is no regular file: a record may say anything.
-    """
-    try:
-        real = Path(os.path.realpath(path))
-    except ValueError as error:
-        raise OSError(errno.EINVAL, "no name of a file") from error
-    if not real.is_relative_to(os.path.realpath(folder)):
-        raise PermissionError(errno.EACCES, "not a file of this session")
-    handle = os.open(real, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    with os.fdopen(handle, "rb") as file:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise PermissionError(errno.EACCES, "not a regular file")
-        return file.read(most)
 
 
 def with_bytes(message: Message, folder: Path) -> Message:

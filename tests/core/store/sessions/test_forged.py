@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from hel_tui.core.store.sessions.exporting import as_json, as_markdown
+from hel_tui.core.store.sessions.folders import project_of
 from hel_tui.core.store.sessions.journal import FILE
 from hel_tui.core.store.sessions.reading import parsed, read_call, read_session, with_bytes
 from hel_tui.core.vocabulary import UserMessage
@@ -87,3 +88,9 @@ def test_records_with_values_of_any_kind_are_read_and_exported(folder: Path, odd
 def test_a_line_with_a_number_that_is_none_is_damaged(number: str) -> None:
     assert parsed(b'{"k":"title","t":%b}' % number.encode()) is None
     assert parsed(b'{"k":"title","t":-9007199254740992}') == {"k": "title", "t": -(2**53)}
+
+
+def test_whose_a_session_is_is_not_asked_of_a_pipe(folder: Path) -> None:
+    os.mkfifo(folder / "project")
+    write(folder, {"k": "session", "project": "/p"})
+    assert project_of(folder) == "/p"
