@@ -18,6 +18,8 @@ _TRIGGERS = (
 )
 """How credentials begin that give themselves away by their shape (see redact)."""
 _LONGEST = 4096
+_SAID = frozenset({"text", "thinking", "summary"})
+"""Fields of what a provider gets back that hold words of the model."""
 _BEGUN = sorted(
     {word[:length] for word in _TRIGGERS for length in range(1, len(word))}, key=len, reverse=True
 )
@@ -27,8 +29,8 @@ _TOKEN = re.compile(
 
 
 def masked(record: Json, redactor: Redactor) -> Json:
-    """The record without secrets. Arguments of calls stay JSON; what a provider gets back unchanged
-    (`extra`, such as signatures) loses known secrets only: it is no text, and looks like anything.
+    """The record without secrets. Arguments of calls stay JSON. In what a provider gets back (`extra`) the words
+    of the model lose all; signatures and the like look like anything, and lose known secrets only.
     """
     extra = record.get("extra")
     calls = record.get("calls")
@@ -38,7 +40,7 @@ def masked(record: Json, redactor: Redactor) -> Json:
     if calls is not None:
         out["calls"] = [[*map(redactor, call[:-1]), _arguments(call[-1], redactor)] for call in calls]
     if extra is not None:
-        out["extra"] = _known(extra, redactor)
+        out["extra"] = _given_back(extra, redactor)
     return out
 
 
@@ -67,12 +69,20 @@ def _numbers(value: Any, redactor: Redactor) -> Any:
     return value
 
 
-def _known(value: Any, redactor: Redactor) -> Any:
+def _given_back(value: Any, redactor: Redactor, name: str = "") -> Any:
+    """The same without secrets. What is signed and has one is left out: changed, it would be refused."""
     if isinstance(value, str):
-        return redactor.known(value)
+        return redactor(value) if name in _SAID else redactor.known(value)
     if isinstance(value, dict):
-        return {key: _known(item, redactor) for key, item in value.items()}
-    return [_known(item, redactor) for item in value] if isinstance(value, list | tuple) else value
+        shown = {key: _given_back(item, redactor, key) for key, item in value.items()}
+        is_changed = any(shown[key] != value[key] for key in _SAID & value.keys())
+        if is_changed and value.get("signature"):
+            return None
+        return {key: item for key, item in shown.items() if item is not None or value[key] is None}
+    if isinstance(value, list | tuple):
+        shown_items = [_given_back(item, redactor) for item in value]
+        return [item for item in shown_items if item is not None]
+    return value
 
 
 class Veil:

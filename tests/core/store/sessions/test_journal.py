@@ -201,3 +201,33 @@ def test_one_process_holds_the_lock_until_it_ends(tmp_path: Path) -> None:
     holder.stdin.close()
     assert not is_open(tmp_path)
     Lock(tmp_path).take()
+
+
+def test_what_goes_back_to_a_provider_holds_no_secret_and_nothing_signed_is_changed(tmp_path: Path) -> None:
+    token, known = "ghp_ABCDEFGHIJKLMNOPQRSTUVWXYZ012345", "zq plain words 77"
+    journal = Journal(tmp_path, Redactor([known]), Lock(tmp_path))
+    blocks = [
+        {"type": "thinking", "thinking": f"so {token} it is", "signature": "EqQB"},
+        {"type": "thinking", "thinking": "hm", "signature": "ghp_EqQBEqQBEqQBEqQBEqQB"},
+        {"type": "thinking", "thinking": known, "signature": "EqQB"},
+        {"type": "text", "text": f"it is {token}"},
+        {"type": "reasoning", "summary": [{"text": token}], "encrypted_content": "gAAA", "status": None},
+    ]
+    extra = {"provider": "p", "blocks": blocks}
+    journal.write({"k": "message", "role": "assistant", "text": "", "extra": extra})
+    journal.close()
+    data = (tmp_path / FILE).read_text()
+    assert token not in data and known not in data
+    assert json.loads(data)["extra"] == {
+        "provider": "p",
+        "blocks": [
+            blocks[1],
+            {"type": "text", "text": "it is ‹redacted›"},
+            {
+                "type": "reasoning",
+                "summary": [{"text": "‹redacted›"}],
+                "encrypted_content": "gAAA",
+                "status": None,
+            },
+        ],
+    }
