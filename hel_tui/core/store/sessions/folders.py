@@ -52,7 +52,7 @@ def session_states(places: Places) -> Iterator[tuple[str, os.stat_result]]:
     root = str(places.sessions)
     try:
         with os.scandir(root) as entries:
-            names = [entry.name for entry in entries if not entry.name.startswith(".")]
+            names = [one.name for one in entries if not one.name.startswith(".") and one.name.isprintable()]
     except OSError:
         return
     for name in names:

@@ -264,3 +264,9 @@ def test_half_characters_and_odd_numbers_in_one_session_hide_no_session(places: 
     assert {row.session_id: row.damaged for row in rows} == {"s1": 0, "s2": 12}
     assert [row.session_id for row in listed(places, "/p\udcff")] == ["s2"]
     assert found(places, "an answer") == [("s2", 1)] and found(places, "odd \udcff") == []
+
+
+def test_a_folder_whose_name_would_act_on_a_terminal_is_no_session(places: Places) -> None:
+    session(places, "s1", ("whole", "plain"))
+    session(places, "s2\n\x1b[31m", ("whole", "plain"))
+    assert [row.session_id for row in listed(places)] == ["s1"]
