@@ -29,8 +29,8 @@ _TOKEN = re.compile(
 
 
 def masked(record: Json, redactor: Redactor) -> Json:
-    """The record without secrets. Arguments of calls stay JSON. In what a provider gets back (`extra`) words of
-    the model lose all; signatures and the like look like anything, and lose known secrets only.
+    """The record without secrets. Arguments of calls stay JSON. In what a provider gets back (`extra`) the
+    model's words lose all; signatures and the like look like anything, and lose known secrets only.
     """
     extra = record.get("extra")
     calls = record.get("calls")
