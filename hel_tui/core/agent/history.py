@@ -26,8 +26,8 @@ class Keeper(Protocol):
     def shortened(self, at: int, text: str) -> None:
         """The message at this place has this text now."""
 
-    def withdrawn(self) -> None:
-        """The newest message is no part of the conversation: it reached nobody."""
+    def withdrawn(self, count: int) -> None:
+        """The newest `count` messages are no part of the conversation: they reached nobody."""
 
     def compacted(self, kept: int, summary: str) -> None:
         """All but the newest `kept` messages became one of the person's with this text."""
@@ -45,7 +45,7 @@ class Unkept:
 
     def shortened(self, at: int, text: str) -> None: ...
 
-    def withdrawn(self) -> None: ...
+    def withdrawn(self, count: int) -> None: ...
 
     def compacted(self, kept: int, summary: str) -> None: ...
 
@@ -59,7 +59,7 @@ class History(Sequence[Message]):
         self._keeper: Keeper = keeper or Unkept()
         self._messages: list[Message] = []
         self.withdrawals = 0
-        """How often the newest message was taken out."""
+        """How often the newest message was taken out again."""
 
     def __len__(self) -> int:
         return len(self._messages)
@@ -96,12 +96,19 @@ class History(Sequence[Message]):
         self._keeper.shortened(at % len(self._messages), text)
         self._messages[at] = replace(message, text=text)
 
-    def withdraw(self) -> bool:
-        """Take the newest message out, where it is the person's; say whether it was."""
+    def withdraw(self, before: Sequence[Message] = ()) -> bool:
+        """Take the newest message out, where it is the person's, and of those that came with it, `before` it,
+        what still stands there; say whether it was.
+        """
         if not self._messages or not isinstance(self._messages[-1], UserMessage):
             return False
-        self._keeper.withdrawn()
-        del self._messages[-1]
+        count = 1
+        for message in reversed(before):
+            if len(self._messages) == count or self._messages[-count - 1] is not message:
+                break
+            count += 1
+        self._keeper.withdrawn(count)
+        del self._messages[-count:]
         self.withdrawals += 1
         return True
 

@@ -178,9 +178,9 @@ class Saving:
         """See `Keeper`."""
         self._write({"k": "shorten", "at": at, "text": text})
 
-    def withdrawn(self) -> None:
+    def withdrawn(self, count: int) -> None:
         """See `Keeper`."""
-        self._write({"k": "withdraw"})
+        self._write({"k": "withdraw", "count": count})
 
     def compacted(self, kept: int, summary: str) -> None:
         """See `Keeper`."""

@@ -33,6 +33,9 @@ class Notes:
     def compacted(self, kept: int, summary: str) -> None:
         self._note("compacted", kept, summary)
 
+    def withdrawn(self, count: int) -> None:
+        self._note("withdrawn", count)
+
     def cleared(self) -> None:
         self._note("cleared")
 
@@ -79,6 +82,22 @@ def test_nothing_is_amended_where_nothing_is() -> None:
     history.append(UserMessage("one"))
     assert not history.amend("")
     assert len(notes.told) == 1
+
+
+def test_a_message_that_reached_nobody_goes_with_what_came_with_it_as_far_as_that_is_there() -> None:
+    history, notes = kept()
+    came: tuple[Message, ...] = (UserMessage("shown"), AssistantMessage("I analyse."))
+    for message in (UserMessage("one"), AssistantMessage("two"), *came, UserMessage("three")):
+        history.append(message)
+    assert history.withdraw(came)
+    assert [message.text for message in history] == ["one", "two"]
+    assert notes.told[-1] == ("withdrawn", 3, 5)
+    assert not history.withdraw(), "an answer is never taken back"
+    for message in (*came, UserMessage("three")):
+        history.append(message)
+    history.compact(2, "all before")
+    assert history.withdraw(came)
+    assert [message.text for message in history] == ["all before"]
 
 
 def test_what_compaction_keeps_never_begins_with_a_result() -> None:

@@ -186,7 +186,8 @@ def _replay(kept: Kept, record: Json) -> bool:
                 messages[place] = _with_text(messages[place], text)
         case {"k": "withdraw"}:
             if messages and isinstance(messages[-1], UserMessage):
-                messages.pop()
+                count = record.get("count", 1)
+                del messages[-max(count if isinstance(count, int) and not kept.damaged else 1, 1) :]
         case {"k": "compact", "kept": int(count), "summary": str(summary)}:
             messages[: max(0, len(messages) - count)] = [UserMessage(summary)]
         case {"k": "clear"}:

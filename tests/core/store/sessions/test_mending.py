@@ -131,3 +131,16 @@ def test_what_is_withdrawn_is_never_an_answer(tmp_path: Path) -> None:
     journal.write({"k": "withdraw"})
     journal.close()
     assert texts(tmp_path) == ["must stay"]
+
+
+def test_several_messages_are_withdrawn_only_where_none_is_missing(tmp_path: Path) -> None:
+    for damage in (b"", b"\0\0\n"):
+        folder = tmp_path / str(len(damage))
+        write(folder, "one")
+        with (folder / FILE).open("ab") as file:
+            file.write(damage)
+        write(folder, "two", "three")
+        journal = Journal(folder, Redactor(), Lock(folder))
+        journal.write({"k": "withdraw", "count": 2})
+        journal.close()
+        assert texts(folder) == (["one", "two"] if damage else ["one"])
