@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from hel_tui.core.agent.answer import Answer
@@ -188,7 +188,7 @@ class Agent:
                     return Ending("limit", f"Stopped after {step} steps, the step limit.", steps=step)
                 limit += self.max_steps
             if stop := self._budget.stop(self.totals, model.info):
-                unsent = step == 0 and self.history.withdraw()
+                unsent = step == 0 and self.history.withdraw(before)
                 return Ending(stop.reason, stop.sentence, steps=step, unsent=unsent)
             step += 1
             self._emit(StepStarted(turn, step))
@@ -198,7 +198,8 @@ class Agent:
                 other = await self.fall_back(fault, model)
                 failed += 1
                 if other is None:
-                    return self._faulted(fault, step, reached_nobody=failed == step)
+                    ending = self._faulted(fault, step)
+                    return self._taken_back(ending, fault, before) if failed == step else ending
                 model = other
                 continue
             if not finish.message.calls:
@@ -308,11 +309,14 @@ class Agent:
         answer = await self._desk.ask(ContinueQuestion(question_id(), steps))
         return isinstance(answer, ContinueAnswer) and answer.go_on
 
-    def _faulted(self, fault: ModelFault, steps: int, *, reached_nobody: bool) -> Ending:
+    def _faulted(self, fault: ModelFault, steps: int) -> Ending:
         self._record.write("note", fault=fault.kind, status=fault.status, text=fault.sentence)
-        unreached = reached_nobody and fault.kind in ("connect", "offline")
-        unsent = unreached and self.history.withdraw()
-        return Ending("failed", fault.sentence, steps=steps, unsent=unsent)
+        return Ending("failed", fault.sentence, steps=steps)
+
+    def _taken_back(self, ending: Ending, fault: ModelFault, before: Sequence[Message]) -> Ending:
+        """The same end, the message and what came `before` it taken back where nobody was reached."""
+        unsent = fault.kind in ("connect", "offline") and self.history.withdraw(before)
+        return replace(ending, unsent=unsent)
 
     def _ended(self, finish: Finish, steps: int) -> Ending:
         reason, message = ENDINGS[finish.reason]

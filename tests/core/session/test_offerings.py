@@ -161,6 +161,24 @@ def test_a_prompt_is_fetched_and_answered(play: Open, model: ScriptedModel, tmp_
     assert got[0]["params"]["arguments"] == {"topic": "birds"}
 
 
+def test_a_prompt_that_reached_nobody_is_in_the_conversation_only_once_it_does(
+    play: Open, model: ScriptedModel
+) -> None:
+    nobody = p.SetModel("scripted/nobody", "http://127.0.0.1:9/v1")
+    with offering(play, say("here")) as driver:
+        driver.wait(lambda _events: driver.core.prompts())
+        driver.send(nobody)
+        driver.wait(lambda _events: driver.of(p.ModelChanged)[-1].label == "scripted/nobody")
+        driver.send(p.UsePrompt("fix", "data-analyst"))
+        assert driver.turn_end(0).give_back
+        driver.send(p.SetModel("scripted/scripted", model.url))
+        driver.wait(lambda _events: driver.of(p.ModelChanged)[-1].label == "scripted/scripted")
+        driver.send(p.UsePrompt("fix", "data-analyst"))
+        driver.turn_end(1)
+    said = [one["content"] for one in model.requests[0]["messages"][1:]]
+    assert said == ["I analyse.", "Analyse everything."]
+
+
 def test_an_argument_left_empty_is_left_out(play: Open, model: ScriptedModel, tmp_path: Path) -> None:
     with offering(play, say("here")) as driver:
         driver.wait(lambda _events: driver.core.prompts())
