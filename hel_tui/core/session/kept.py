@@ -101,8 +101,7 @@ def _opened(folder: Path, lock: Lock) -> Opened:
     opened.events = [event for record in shown for event in events_of(record)]
     last = kept.turns[-1][1] if kept.turns else 0
     tail = shown if last <= begin else list(records_between(folder, last, None))
-    written = {str(record.get("item")) for record in tail if record["k"] == "text"}
-    opened.texts = [text for text in mending.cut_off(folder) if text["item"] not in written]
+    opened.texts = mending.never_ended(folder, tail)
     _end(opened, [*tail, *opened.texts])
     return opened
 

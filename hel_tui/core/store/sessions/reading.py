@@ -2,7 +2,7 @@
 
 The file itself is read once, line by line; turns that are not shown are only looked at from outside, and
 read when somebody wants them. Damaged lines are left out and counted. Not here: mending the file (mending),
-what a conversation makes of it (session).
+what was done to messages (replaying), what a conversation makes of it (session).
 """
 
 from __future__ import annotations
@@ -19,21 +19,18 @@ from hel_tui.core.images import MAX_BYTES, for_a_model
 from hel_tui.core.store.sessions import records
 from hel_tui.core.store.sessions.journal import FILE
 from hel_tui.core.store.sessions.own import read_own
+from hel_tui.core.store.sessions.replaying import KINDS, replay
 from hel_tui.core.vocabulary import Image, Json, Message, ToolMessage, UserMessage
 
 MAX_LINE = 16 << 20
 """Bytes of a line that is read; a longer one counts as damaged."""
 MAX_RESULT = 2_000_000
 """Characters of a result that are read back from the file that holds it."""
-_ALIKE = 200
-"""Characters in which a result that was cut is as the whole; every cut leaves more of its beginning."""
 MOST_NUMBER = 2**53
 """What a number in a line may be, either side of zero: all that JSON keeps exactly; as a time it is one."""
 _DIGITS = 20
 _BEGIN = b'{"k":"'
-_MODEL = frozenset({"message", "amend", "shorten", "withdraw", "compact", "clear"})
-"""Kinds that tell what the model has."""
-_WHOLE = _MODEL | {
+_WHOLE = KINDS | {
     *("session", "title", "tool", "model"),
     *("UsageChanged", "TurnStarted", "TurnEnded", "Compacted", "TodosChanged"),
 }
@@ -134,9 +131,9 @@ def _take(kept: Kept, at: int, line: bytes) -> bool:
         return False
     if isinstance(written := record.get("t"), int | float):
         kept.updated = written
-    if kind in _MODEL:
+    if kind in KINDS:
         kept.summary = at if kind == "compact" else kept.summary
-        return _replay(kept, record)
+        return replay(kept.messages, record, kept.folder, damaged=bool(kept.damaged))
     _note(kept, kind, record, at)
     return True
 
@@ -167,53 +164,6 @@ def _note(kept: Kept, kind: str, record: Json, at: int) -> None:
             kept.todos = event.items
         case _:
             pass
-
-
-def _replay(kept: Kept, record: Json) -> bool:
-    """Do to the messages what was done to them; say whether the record could be understood."""
-    messages = kept.messages
-    match record:
-        case {"k": "message"}:
-            message = records.message_of(record, kept.folder)
-            if message is None:
-                return False
-            messages.append(message)
-        case {"k": "amend", "text": str(text)}:
-            if messages and isinstance(last := messages[-1], UserMessage | ToolMessage):
-                messages[-1] = _with_text(last, f"{last.text}\n\n{text}")
-        case {"k": "shorten", "at": int(at), "text": str(text)}:
-            if (place := _shortened(kept, at, text)) is not None:
-                messages[place] = _with_text(messages[place], text)
-        case {"k": "withdraw"}:
-            if messages and isinstance(messages[-1], UserMessage):
-                count = record.get("count", 1)
-                del messages[-max(count if isinstance(count, int) and not kept.damaged else 1, 1) :]
-        case {"k": "compact", "kept": int(count), "summary": str(summary)}:
-            messages[: max(0, len(messages) - count)] = [UserMessage(summary)]
-        case {"k": "clear"}:
-            messages.clear()
-        case _:
-            return False
-    return True
-
-
-def _shortened(kept: Kept, at: int, text: str) -> int | None:
-    """Where the message is that `text` is to stand for: at this place, or, where lines are missing that may
-    have been messages, the nearest result that begins as it does.
-    """
-    messages = kept.messages
-    if not kept.damaged:
-        return at if 0 <= at < len(messages) else None
-    fitting = [
-        place
-        for place, one in enumerate(messages)
-        if isinstance(one, ToolMessage) and len(one.text) > len(text) and one.text.startswith(text[:_ALIKE])
-    ]
-    return min(fitting, key=lambda place: abs(place - at), default=None)
-
-
-def _with_text(message: Message, text: str) -> Message:
-    return replace(message, text=text)
 
 
 # ---------------------------------------------------------------------- lines
