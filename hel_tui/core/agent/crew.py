@@ -19,7 +19,7 @@ from hel_tui.core.agent.ledger import Ledger
 from hel_tui.core.agent.offer import Offer
 from hel_tui.core.agent.registry import Registry
 from hel_tui.core.agent.spending import Accounts, Totals
-from hel_tui.core.agent.task_log import TaskLogs
+from hel_tui.core.agent.task_log import MOST_TASKS, TaskLogs
 from hel_tui.core.agent.turn import Agent, Ending
 from hel_tui.core.models.types import ChatModel, ModelInfo, Usage
 from hel_tui.core.protocol import (
@@ -138,6 +138,8 @@ class Crew:
             lambda tool: tool.definition.name not in LEFT_OUT and keeps(tool), servers=servers
         )
         ledger = self._ledgers[call_id] = means.ledger(teller.tell, f"{call_id}/")
+        while len(self._ledgers) > MOST_TASKS:  # each may hold megabytes of results
+            del self._ledgers[next(iter(self._ledgers))]
         approver = means.approver(ledger, desk, teller.tell)
         record = _TaskRecord(means.record, call_id)
         caller = Caller(

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from hel_tui.core import protocol as p
+from hel_tui.core.agent import crew
 from hel_tui.core.agent.crew import MAX_STEPS
 from hel_tui.core.models.prices import Listed
 from hel_tui.core.models.profiles import PROFILES, Profile
@@ -246,6 +247,23 @@ def test_a_task_is_a_card_again_after_a_resume(play: Open) -> None:
         assert detail is not None and detail.result == "7000"
         assert json.loads(detail.arguments)["prompt"] == "the port"
         assert driver.core.task(card.call_id, 0) is None
+
+
+def test_the_calls_of_old_tasks_are_let_go(play: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(crew, "MOST_TASKS", 1)
+    look = call("read_file", {"path": "config.ini"})
+    with play_with(play, [task(), task(), say("done")], [look, say("a"), look, say("b")]) as driver:
+        driver.ask("go")
+        cards = [one.call_id for one in driver.of(p.CallStarted) if one.tool == "task"]
+        windows = [driver.core.task(card, 0) for card in cards]
+        made = [
+            event.call_id
+            for window in windows
+            if window is not None
+            for event in window.events
+            if isinstance(event, p.CallStarted)
+        ]
+        assert [driver.core.call(call_id) is not None for call_id in made] == [False, True]
 
 
 def test_without_the_tool_in_the_list_there_are_no_tasks(play: Open, model: ScriptedModel) -> None:
