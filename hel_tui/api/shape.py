@@ -7,15 +7,22 @@ from __future__ import annotations
 
 import json
 import re
+import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from hel_tui.api.results import HelError
+from hel_tui.core.checks.masks import TooSlow, found_in
+from hel_tui.forms.validator import Unfit, each_error
 
 TRIES = 3
 """Answers a run may give until one fits."""
 _MOST_ERRORS = 8
 """Errors the model is told of at once."""
+LIMIT = 2.0
+"""Seconds that all patterns of a schema together may take on one answer."""
+_MOST_REFERENCES = 100_000
 _FENCE = re.compile(r"^```[A-Za-z]*[ \t]*\r?\n(.*)\n```$", re.DOTALL)
 
 
@@ -57,7 +64,6 @@ class Shape:
         if outside := next(_outside(schema), ""):
             raise BadSchema(f"the schema refers to {outside[:200]}, which is not in it")
         self.schema = schema
-        self._validator = kind(schema, format_checker=kind.FORMAT_CHECKER)
 
     def instruction(self) -> str:
         """What stands behind the prompt."""
@@ -77,15 +83,27 @@ class Shape:
             said = str(error) if isinstance(error, ValueError) else "too deep"
             return Misfit((f"it is not JSON: {said}",))
         try:
-            found = sorted(self._validator.iter_errors(data), key=lambda one: one.json_path)
+            found = sorted(self._errors(data), key=lambda one: one.json_path)
         except RecursionError:
             return Misfit(("it is too deep to be looked at",))
+        except (TooSlow, Unfit) as unfit:
+            return Misfit((f"it cannot be looked at: {unfit}",))
+        except Exception as fault:  # a reference that leads nowhere, and whatever else a schema does wrong
+            return Misfit((f"the schema cannot be used: {str(fault)[:300]}",))
         if not found:
             return Fits(data)
         errors = [f"{one.json_path}: {one.message[:300]}" for one in found[:_MOST_ERRORS]]
         if len(found) > _MOST_ERRORS:
             errors.append(f"and {len(found) - _MOST_ERRORS} more")
         return Misfit(tuple(errors))
+
+    def _errors(self, data: Any) -> Iterator[Any]:
+        end = time.monotonic() + LIMIT
+
+        def search(pattern: str, text: str) -> bool:
+            return found_in(pattern, text, end - time.monotonic())
+
+        return each_error(self.schema, data, search=search, references=_MOST_REFERENCES, formats=True)
 
     def again(self, misfit: Misfit) -> str:
         """What the model is told after an answer that does not fit."""

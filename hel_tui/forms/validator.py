@@ -60,15 +60,17 @@ def each_error(
     root: Any = None,
     search: Search | None = None,
     references: int = MOST_REFERENCES,
+    formats: bool = False,
 ) -> Iterator[Any]:
-    """All errors of a value, one after the other; patterns count with a `search`.
+    """All errors of a value, one after the other; patterns count with a `search`, formats where asked for.
 
     Raises whatever a broken schema makes jsonschema raise, `Unfit`, and what `search` raises.
     """
     _left.set(references)
     if search is not None:
         _search.set(search)
-    yield from _validator(schema, schema if root is None else root, search is not None).iter_errors(value)
+    made = _validator(schema, schema if root is None else root, search is not None, formats)
+    yield from made.iter_errors(value)
 
 
 def flaw(schema: Any) -> str:
@@ -92,12 +94,13 @@ def warm_up() -> None:
     errors({"type": "object"}, {}, 1)
 
 
-def _validator(schema: Any, root: Any, with_patterns: bool) -> Any:
+def _validator(schema: Any, root: Any, with_patterns: bool, formats: bool) -> Any:
     from referencing import Registry
 
     named = _names_patterns(root)
-    kind = _tamed(_draft(root), with_patterns, named)
-    made = kind(root, registry=Registry())  # an empty registry fetches nothing
+    kind = _tamed(_draft(root), with_patterns, named, formats)
+    checker = kind.FORMAT_CHECKER if formats else None
+    made = kind(root, registry=Registry(), format_checker=checker)  # an empty registry fetches nothing
     return made if schema is root else made.evolve(schema=schema)
 
 
@@ -150,7 +153,7 @@ def _by_words(schema: Any) -> Any:
 
 
 @functools.cache
-def _tamed(base: Any, with_patterns: bool, named: bool) -> Any:
+def _tamed(base: Any, with_patterns: bool, named: bool, formats: bool) -> Any:
     """Return `base` with a bound on references, and patterns tried by `_search` or not at all. Takes 1 ms.
 
     `named`: there are patterns for names of properties. jsonschema would try them itself, wherever they
@@ -168,7 +171,7 @@ def _tamed(base: Any, with_patterns: bool, named: bool) -> Any:
 
         return check
 
-    rules: dict[str, Any] = {"format": _ignored}
+    rules: dict[str, Any] = {} if formats else {"format": _ignored}
     for name in ("$ref", "$dynamicRef", "$recursiveRef"):
         if name in base.VALIDATORS:
             rules[name] = bounded(base.VALIDATORS[name])

@@ -6,7 +6,6 @@ Not here: which checks there are (lab), what the report makes of them (reporting
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,11 +13,16 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
+import regex
+
+from hel_tui.core.checks.masks import TooSlow, found_in
 from hel_tui.labs.lab import Check, Wanted
 from hel_tui.labs.reading import files_of, laid_name
 
 COMMAND_TIME = 120.0
 """Seconds a check's program may take."""
+PATTERN_TIME = 10.0
+"""Seconds a pattern may take on one text."""
 _MOST = 16 << 20
 """Bytes of a file that are looked at."""
 _SHOWN = 200
@@ -84,8 +88,7 @@ def _misses(check: Check, scene: Scene) -> Iterator[str]:
         if other:
             yield f"changed too: {', '.join(other)[:_SHOWN]}"
     yield from (f"the answer has no {one!r}" for one in check.answer_contains if one not in scene.answer)
-    missing = [one for one in check.answer_matches if not re.search(one, scene.answer)]
-    yield from (f"the answer does not match {one}" for one in missing)
+    yield from _pattern_misses("the answer", check.answer_matches, scene.answer)
     if check.log:
         yield from _log_misses(check, server_calls(scene.project, check.log))
     if check.command:
@@ -107,7 +110,18 @@ def _file_misses(check: Check, project: Path) -> Iterator[str]:
         yield f"{check.file} is {data[:_SHOWN].decode('utf-8', 'replace')!r}"
     text = data.decode("utf-8", "replace")
     yield from (f"{check.file} has no {one!r}" for one in check.contains if one not in text)
-    yield from (f"{check.file} does not match {one}" for one in check.matches if not re.search(one, text))
+    yield from _pattern_misses(check.file, check.matches, text)
+
+
+def _pattern_misses(what: str, patterns: Sequence[str], text: str) -> Iterator[str]:
+    for one in patterns:
+        try:
+            if not found_in(one, text, PATTERN_TIME):
+                yield f"{what} does not match {one}"
+        except TooSlow as slow:
+            yield str(slow)
+        except regex.error as error:
+            yield f"{one} is no regular expression: {error}"
 
 
 def _log_misses(check: Check, made: Sequence[tuple[str, Any]]) -> Iterator[str]:

@@ -92,6 +92,31 @@ def test_an_answer_that_never_fits_is_status_1_with_its_errors_and_nothing_on_st
     assert model.replies == []
 
 
+@pytest.mark.parametrize(
+    ("schema", "answer", "sentence"),
+    [
+        ({"pattern": "^(a|a)*$"}, json.dumps("a" * 60 + "!"), "takes too long"),
+        ({"patternProperties": {"^(a|a)*$": {}}}, json.dumps({"a" * 60 + "!": 1}), "takes too long"),
+        ({"$ref": "#/nowhere"}, "1", "the schema cannot be used"),
+        ({"$ref": "#"}, "1", "too deep"),
+        ({"format": "date"}, json.dumps("yesterday"), "is not a 'date'"),
+        (
+            {"$id": "http://127.0.0.1:1/a", "$schema": "http://127.0.0.1:1/b", "type": "string"},
+            "1",
+            "of type",
+        ),
+    ],
+)
+def test_no_schema_holds_the_run_up_or_asks_anybody(
+    run, model, project, schema: dict[str, Any], answer: str, sentence: str
+) -> None:
+    (project / "odd.json").write_text(json.dumps(schema))
+    model.replies[:] = [say(answer)] * 3
+    ran = run("hi", "--output-schema", "odd.json")
+    assert (ran.status, ran.out) == (1, "")
+    assert sentence in ran.err
+
+
 def test_without_a_schema_there_is_no_data(run, model) -> None:
     model.replies[:] = [say('{"port": 1}')]
     (result,) = run("hi", "--json").of("result")

@@ -59,6 +59,14 @@ def test_parts_and_patterns_of_a_file_all_have_to_be_there(scene: Scene) -> None
     assert why(scene, file="config.ini", absent=True) == "config.ini is there"
 
 
+def test_a_pattern_that_would_take_for_ever_does_not_hold(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hel_tui.labs.checking.PATTERN_TIME", 0.05)
+    (scene.project / "config.ini").write_text("a" * 60 + "!")
+    assert "takes too long" in why(scene, file="config.ini", matches=("^(a|a)*$",))
+
+
 def test_what_else_changed_is_named_but_not_what_lies_in_hels_folder(scene: Scene) -> None:
     (scene.project / "config.ini").write_text("port=8437\n")
     (scene.project / ".hel" / "log").write_text("x")
