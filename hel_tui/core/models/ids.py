@@ -25,6 +25,25 @@ def fit_id(id: str, longest: int = 64) -> str:
     return _cut(id, longest)
 
 
+class UniqueIds:
+    """The ids of one request, none of them twice: some servers begin anew with each answer, and Anthropic
+    refuses a request with two alike ("`tool_use` ids must be unique").
+    """
+
+    def __init__(self) -> None:
+        self._taken: set[str] = set()
+        self._numbers: dict[str, int] = {}
+
+    def next(self, id: str) -> str:
+        """This id as it fits, with a number behind it where it was there before."""
+        number = self._numbers.get(id, 0) + 1
+        while (fitting := fit_id(id if number == 1 else f"{id}_{number}")) in self._taken:
+            number += 1
+        self._numbers[id] = number
+        self._taken.add(fitting)
+        return fitting
+
+
 def exact_id(id: str, length: int) -> str:
     """The id as exactly `length` letters and digits."""
     plain = len(id) == length and id.isascii() and id.isalnum()

@@ -144,6 +144,20 @@ THOUGHTFUL = Script(
 )
 
 
+def test_anthropic_never_gets_an_id_twice_from_a_server_that_begins_anew_with_each_answer() -> None:
+    history: list[Message] = [SystemMessage("Be brief."), UserMessage("go")]
+    for text in ("1", "2", "3"):
+        history += [AssistantMessage("", calls=(ToolCall("call_1", "look", "{}"),))]
+        history += [ToolMessage("call_1", "look", text)]
+    body = sent("messages", Request(history))
+    assert not STRICT["messages"](body)
+    blocks = [block for one in body["messages"][1:] for block in one["content"]]
+    assert [block.get("id") or block["tool_use_id"] for block in blocks] == [
+        *("call_1", "call_1", "call_1_2", "call_1_2", "call_1_3", "call_1_3")
+    ]
+    assert [block["content"][0]["text"] for block in blocks[1::2]] == ["1", "2", "3"]
+
+
 async def test_anthropics_thoughts_go_back_unchanged_and_in_their_places() -> None:
     history = await answers("messages", THOUGHTFUL)
     body = sent("messages", Request(history, (TOOL,)))

@@ -7,11 +7,11 @@ thoughts go back unchanged, in their places. Not here: headers, retries (client)
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from hel_tui.core.models.efforts import for_messages, wanted
-from hel_tui.core.models.ids import fit_id, fit_name
+from hel_tui.core.models.ids import UniqueIds, fit_id, fit_name
 from hel_tui.core.models.profiles import Dialect
 from hel_tui.core.models.shapes import shape_of
 from hel_tui.core.models.types import ModelInfo, Request
@@ -86,30 +86,33 @@ def _messages(request: Request, provider: str, back: bool, sent: Collection[Imag
         else:
             out.append({"role": role, "content": list(blocks)})
 
+    ids, given = UniqueIds(), dict[str, str]()
     for message in request.messages:
         if isinstance(message, SystemMessage):
             system.append(message.text)
         elif isinstance(message, AssistantMessage):
-            add("assistant", _assistant(message, provider, back))
+            given = {call.id: ids.next(call.id) for call in message.calls}
+            add("assistant", _assistant(message, provider, back, given))
         else:
-            add("user", _told(message, sent))
+            add("user", _told(message, sent, given))
     if out and out[0]["role"] == "assistant":
         out.insert(0, {"role": "user", "content": [_text(CONTINUED)]})
     return "\n\n".join(system), out
 
 
-def _told(message: Message, sent: Collection[Image]) -> list[Json]:
+def _told(message: Message, sent: Collection[Image], ids: Mapping[str, str]) -> list[Json]:
     """The blocks of what a user or a tool says."""
     if isinstance(message, ToolMessage):
-        return [_result(message, sent)]
+        return [_result(message, sent, ids)]
     if not isinstance(message, UserMessage):
         return []
     blocks = [_text(message.text)] if message.text.strip() else []
     return blocks + [_image(one) for one in message.images if one in sent]
 
 
-def _result(message: ToolMessage, sent: Collection[Image]) -> Json:
-    block: Json = {"type": "tool_result", "tool_use_id": fit_id(message.call_id)}
+def _result(message: ToolMessage, sent: Collection[Image], ids: Mapping[str, str]) -> Json:
+    id = ids.get(message.call_id) or fit_id(message.call_id)
+    block: Json = {"type": "tool_result", "tool_use_id": id}
     content = [_text(message.text)] if message.text.strip() else []
     content += [_image(one) for one in message.images if one in sent]
     if content:
@@ -128,7 +131,7 @@ def _image(image: Image) -> Json:
     return {"type": "image", "source": source}
 
 
-def _assistant(message: AssistantMessage, provider: str, back: bool) -> list[Json]:
+def _assistant(message: AssistantMessage, provider: str, back: bool, ids: Mapping[str, str]) -> list[Json]:
     """The blocks of an answer, thoughts where they came; text and calls alone where there are none."""
     calls = {call.id: call for call in message.calls}
     kept = own_extra(message, provider).get("blocks") if back else None
@@ -142,18 +145,18 @@ def _assistant(message: AssistantMessage, provider: str, back: bool) -> list[Jso
             text = text[len(said) :]
             blocks += [_text(said)] if said.strip() else []
         elif kind == "tool_use" and (call := calls.pop(block.get("id"), None)) is not None:
-            blocks.append(_use(call))
+            blocks.append(_use(call, ids[call.id]))
     if text.strip():
         blocks.append(_text(text))
-    blocks += [_use(call) for call in calls.values()]
+    blocks += [_use(call, ids[call.id]) for call in calls.values()]
     while blocks and "thinking" in blocks[-1]["type"]:
         blocks.pop()  # "The final block in an assistant message cannot be `thinking`"
     return blocks
 
 
-def _use(call: ToolCall) -> Json:
+def _use(call: ToolCall, id: str) -> Json:
     value = json.loads(valid_arguments(call.arguments))
-    return {"type": "tool_use", "id": fit_id(call.id), "name": fit_name(call.name), "input": value}
+    return {"type": "tool_use", "id": id, "name": fit_name(call.name), "input": value}
 
 
 def _may_think(messages: Sequence[Json]) -> bool:
