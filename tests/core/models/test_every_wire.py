@@ -144,11 +144,25 @@ THOUGHTFUL = Script(
 )
 
 
-def test_anthropic_never_gets_an_id_twice_from_a_server_that_begins_anew_with_each_answer() -> None:
+def begins_anew() -> list[Message]:
+    """A conversation with a server that gives its ids anew with each answer."""
     history: list[Message] = [SystemMessage("Be brief."), UserMessage("go")]
     for text in ("1", "2", "3"):
         history += [AssistantMessage("", calls=(ToolCall("call_1", "look", "{}"),))]
         history += [ToolMessage("call_1", "look", text)]
+    return history
+
+
+def test_openai_can_tell_which_call_each_output_is_of() -> None:
+    items = sent("responses", Request(begins_anew()))["input"][1:]
+    assert [item["call_id"] for item in items] == [
+        *("call_1", "call_1", "call_1_2", "call_1_2", "call_1_3", "call_1_3")
+    ]
+    assert [item["output"] for item in items[1::2]] == ["1", "2", "3"]
+
+
+def test_anthropic_never_gets_an_id_twice() -> None:
+    history = begins_anew()
     body = sent("messages", Request(history))
     assert not STRICT["messages"](body)
     blocks = [block for one in body["messages"][1:] for block in one["content"]]

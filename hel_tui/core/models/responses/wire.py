@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from hel_tui.core.models.efforts import for_responses, wanted
-from hel_tui.core.models.ids import fit_id, fit_name
+from hel_tui.core.models.ids import UniqueIds, fit_id, fit_name
 from hel_tui.core.models.profiles import Dialect
 from hel_tui.core.models.shapes import shape_of
 from hel_tui.core.models.types import ModelInfo, Request
@@ -41,11 +41,13 @@ def body(
     sent = images_for(request, info, unwanted)
     system = "\n\n".join(one.text for one in request.messages if isinstance(one, SystemMessage))
     items: list[Json] = []
+    ids, given = UniqueIds(), dict[str, str]()
     for message in request.messages:
         if isinstance(message, AssistantMessage):
-            items += _answer(message, info, dialect)
+            given = {call.id: ids.next(call.id) for call in message.calls}
+            items += _answer(message, info, dialect, given)
         elif isinstance(message, ToolMessage):
-            items.append(_result(message, sent))
+            items.append(_result(message, sent, given))
         elif isinstance(message, UserMessage):
             items.append({"role": "user", "content": _content(message, sent)})
     value: Json = {"model": info.name, "stream": True, "store": False}
@@ -86,14 +88,17 @@ def _content(message: UserMessage | ToolMessage, sent: Collection[Image]) -> lis
     return parts or [{"type": "input_text", "text": ""}]
 
 
-def _result(message: ToolMessage, sent: Collection[Image]) -> Json:
+def _result(message: ToolMessage, sent: Collection[Image], ids: Mapping[str, str]) -> Json:
     output: Any = message.text
     if any(image in sent for image in message.images):
         output = _content(message, sent)
-    return {"type": "function_call_output", "call_id": fit_id(message.call_id), "output": output}
+    id = ids.get(message.call_id) or fit_id(message.call_id)
+    return {"type": "function_call_output", "call_id": id, "output": output}
 
 
-def _answer(message: AssistantMessage, info: ModelInfo, dialect: Dialect) -> list[Json]:
+def _answer(
+    message: AssistantMessage, info: ModelInfo, dialect: Dialect, ids: Mapping[str, str]
+) -> list[Json]:
     """The items of an answer, in the order they came where the same model gave them."""
     calls = {call.id: call for call in message.calls}
     items: list[Json] = []
@@ -106,10 +111,10 @@ def _answer(message: AssistantMessage, info: ModelInfo, dialect: Dialect) -> lis
             text = text[len(said) :]
             items.append(_said(said, item.get("phase")))
         elif kind == "function_call" and (call := calls.pop(str(item.get("call_id")), None)) is not None:
-            items.append(_call(call))
+            items.append(_call(call, ids[call.id]))
     if text.strip():
         items.append(_said(text, None))
-    items += [_call(call) for call in calls.values()]
+    items += [_call(call, ids[call.id]) for call in calls.values()]
     while items and items[-1]["type"] == "reasoning":
         items.pop()  # "Item of type 'reasoning' was provided without its required following item"
     return items
@@ -129,10 +134,10 @@ def _said(text: str, phase: Any) -> Json:
     return item | {"phase": phase} if isinstance(phase, str) else item
 
 
-def _call(call: ToolCall) -> Json:
+def _call(call: ToolCall, id: str) -> Json:
     return {
         "type": "function_call",
-        "call_id": fit_id(call.id),
+        "call_id": id,
         "name": fit_name(call.name),
         "arguments": valid_arguments(call.arguments),
     }
