@@ -26,6 +26,10 @@ from hel_tui.core.vocabulary import Json
 
 FILE = "session.jsonl"
 LIVE = "live.jsonl"
+MAX_LINE = 16 << 20
+"""Bytes of a line that is read back; a longer one counts as damaged, and none is written."""
+MOST_TEXT = 2_000_000
+"""Characters that stay of a text that would make a longer one: however JSON writes them, they fit."""
 MOST_WAITING = 64 << 20
 """Bytes of lines that wait in memory while nothing can be written; beyond, the oldest are lost."""
 RECENT = 200
@@ -176,8 +180,12 @@ class Journal:
     # ------------------------------------------------------------------- inside
 
     def _line(self, record: Json) -> bytes:
-        kind = record["k"]
-        return _json({"k": kind, "t": round(self._now(), 3), **masked(record, self._redactor)})
+        head = {"k": record["k"], "t": round(self._now(), 3)}
+        shown = masked(record, self._redactor)
+        line = _json({**head, **shown})
+        if len(line) > MAX_LINE and isinstance(text := shown.get("text"), str):
+            line = _json({**head, **shown, "text": _cut(text)})
+        return line
 
     def _put(self, line: bytes) -> None:
         self._lock.take()
@@ -219,6 +227,12 @@ class Journal:
         self._next_try = time.monotonic() + AGAIN_AFTER
         if not told:
             self._on_trouble(self._since, why(error))
+
+
+def _cut(text: str) -> str:
+    """The head and tail of a text, and between them how much is not kept."""
+    half = MOST_TEXT // 2
+    return f"{text[:half]}\n[… {len(text) - MOST_TEXT:,} characters are not kept …]\n{text[-half:]}"
 
 
 def _json(value: object) -> bytes:

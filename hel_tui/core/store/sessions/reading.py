@@ -17,13 +17,11 @@ from typing import BinaryIO
 from hel_tui.core import protocol as p
 from hel_tui.core.images import MAX_BYTES, for_a_model
 from hel_tui.core.store.sessions import records
-from hel_tui.core.store.sessions.journal import FILE
+from hel_tui.core.store.sessions.journal import FILE, MAX_LINE
 from hel_tui.core.store.sessions.own import read_own
 from hel_tui.core.store.sessions.replaying import KINDS, replay
 from hel_tui.core.vocabulary import Image, Json, Message, ToolMessage, UserMessage
 
-MAX_LINE = 16 << 20
-"""Bytes of a line that is read; a longer one counts as damaged."""
 MAX_RESULT = 2_000_000
 """Characters of a result that are read back from the file that holds it."""
 MOST_NUMBER = 2**53

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from hel_tui.core.store.redact import Redactor
 from hel_tui.core.store.sessions import mending
-from hel_tui.core.store.sessions.journal import FILE, LIVE, Journal
+from hel_tui.core.store.sessions.journal import FILE, LIVE, MAX_LINE, Journal
 from hel_tui.core.store.sessions.locking import Lock
-from hel_tui.core.store.sessions.reading import MAX_LINE, read_session
+from hel_tui.core.store.sessions.reading import read_session
 from hel_tui.core.vocabulary import UserMessage
 
 
@@ -80,6 +81,18 @@ def test_a_line_of_twenty_megabytes_counts_once(tmp_path: Path) -> None:
     kept = read_session(tmp_path)
     assert [message.text for message in kept.messages] == ["one", "two"]
     assert len(kept.damaged) == 1
+
+
+@pytest.mark.parametrize("character", ["가", "\0"])
+def test_no_text_makes_a_line_that_cannot_be_read_again(tmp_path: Path, character: str) -> None:
+    each = len(json.dumps(character, ensure_ascii=False).encode()) - len("\"\"")
+    count = MAX_LINE // each + 1_000_000
+    write(tmp_path, "one", f"begins{character * count}ends")
+    kept = read_session(tmp_path)
+    assert kept.damaged == []
+    one, long = (message.text for message in kept.messages)
+    assert one == "one" and long.startswith("begins") and long.endswith("ends")
+    assert "characters are not kept" in long
 
 
 def test_lines_of_kinds_that_are_not_known_are_no_damage(tmp_path: Path) -> None:
