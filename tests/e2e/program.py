@@ -36,7 +36,7 @@ def hel(
 
 def submit(terminal: Terminal, text: str) -> None:
     """Type into the prompt and send."""
-    terminal.wait("ask, /command, @resource, !shell")
+    terminal.wait("ask, /command, @file or resource, !shell")
     terminal.type(text)
     terminal.wait_idle(0.3)  # a line that came all at once would be a paste
     terminal.press("enter")

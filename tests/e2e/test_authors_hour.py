@@ -117,7 +117,7 @@ def test_from_a_server_that_does_not_start_to_a_call_followed_to_its_wire(
         terminal.press("l")
         terminal.wait(r"▌.*asked for Bergen")
         terminal.press("o")
-        terminal.wait("ask, /command, @resource, !shell")
+        terminal.wait("ask, /command, @file or resource, !shell")
         terminal.wait("It rains in Bergen.")
         terminal.press("ctrl+q")
         assert terminal.wait_end() == 0

@@ -40,7 +40,7 @@ def test_a_file_a_dropped_image_and_a_copied_one_go_along(tmp_path: Path, size: 
     lay(tmp_path)
     sees(tmp_path, True)
     with ScriptedModel([say("I see them.")]) as model, opened(tmp_path, model.url, size) as terminal:
-        terminal.wait("ask, /command, @resource, !shell")
+        terminal.wait("ask, /command, @file or resource, !shell")
         terminal.type("what of @sett")
         terminal.wait("@src/settings.py")
         terminal.press("enter")

@@ -21,7 +21,7 @@ def test_one_of_four_hundred_is_found_and_chosen_and_answers(tmp_path: Path, siz
         ScriptedModel([say("from the new one")], names) as model,
         hel(tmp_path, "--no-mcp", url=model.url, size=size) as terminal,
     ):
-        terminal.wait("ask, /command, @resource, !shell")
+        terminal.wait("ask, /command, @file or resource, !shell")
         terminal.press("\x1bm")
         terminal.wait("400 models")
         terminal.press("/")

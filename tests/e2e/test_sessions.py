@@ -52,7 +52,7 @@ def test_hel_says_how_to_go_on_and_goes_on(tmp_path: Path, model: ScriptedModel)
 
 def test_nothing_is_said_of_a_session_in_which_nothing_was(tmp_path: Path, model: ScriptedModel) -> None:
     with hel(tmp_path, url=model.url) as terminal:
-        terminal.wait("ask, /command, @resource, !shell")
+        terminal.wait("ask, /command, @file or resource, !shell")
         leave(terminal)
         assert "hel -r" not in terminal.text
 

@@ -34,7 +34,7 @@ async def test_the_core_starts_only_after_the_first_paint():
     async with app.run_test(size=(100, 30)) as pilot:
         while not core.started:
             await pilot.pause(0.01)
-    assert "ask, /command, @resource, !shell" in painted[0]
+    assert "ask, /command, @file or resource, !shell" in painted[0]
 
 
 async def test_enter_sends_and_the_prompt_is_empty_again():

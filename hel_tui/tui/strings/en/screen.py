@@ -30,7 +30,7 @@ STRINGS: dict[str, str] = {
     "queue.edit": "{key} takes it back",
     "queue.held": "held",
     "queue.send": "{key} sends it on",
-    "prompt.placeholder": "ask, /command, @resource, !shell",
+    "prompt.placeholder": "ask, /command, @file or resource, !shell",
     "prompt.pasted": "[pasted {size}]",
     "find.count": "{n} found",
     "find.conversation": "search the conversation",

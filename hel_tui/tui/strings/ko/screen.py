@@ -29,7 +29,7 @@ STRINGS: dict[str, str] = {
     "queue.edit": "{key} 되가져오기",
     "queue.held": "보류",
     "queue.send": "{key} 이어 보내기",
-    "prompt.placeholder": "질문, /명령, @리소스, !셸",
+    "prompt.placeholder": "질문, /명령, @파일·리소스, !셸",
     "prompt.pasted": "[붙여넣음 {size}]",
     "find.count": "{n}개 찾음",
     "find.conversation": "대화에서 찾기",
