@@ -85,7 +85,7 @@ def test_a_line_of_twenty_megabytes_counts_once(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("character", ["가", "\0"])
 def test_no_text_makes_a_line_that_cannot_be_read_again(tmp_path: Path, character: str) -> None:
-    each = len(json.dumps(character, ensure_ascii=False).encode()) - len("\"\"")
+    each = len(json.dumps(character, ensure_ascii=False).encode()) - len('""')
     count = MAX_LINE // each + 1_000_000
     write(tmp_path, "one", f"begins{character * count}ends")
     kept = read_session(tmp_path)
