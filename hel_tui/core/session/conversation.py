@@ -489,7 +489,8 @@ class Session(Reads):
         outcome = await self._parts.caller.run_for_person(
             turn, f"shell-{turn}", "bash", self._parts.shell, arguments
         )
-        self._parts.agent.history.append(UserMessage(f"I ran a command myself:\n$ {line}\n{outcome.text}"))
+        shown = self._parts.redactor.known(line)
+        self._parts.agent.history.append(UserMessage(f"I ran a command myself:\n$ {shown}\n{outcome.text}"))
         return Ending("done")
 
     # ------------------------------------------------------------------ parts

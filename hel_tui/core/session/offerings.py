@@ -241,7 +241,7 @@ class Offerings:
             parts["", path] = self._attached.pop(("", path))
             self._tell()
             await self._look_at(parts["", path])
-        texts = [text, *(one.text for one in parts.values())]
+        texts = [self._hide(text), *(one.text for one in parts.values())]
         images = tuple(image for one in parts.values() for image in one.images)
         return Message("\n\n".join(texts), images)
 

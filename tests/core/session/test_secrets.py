@@ -154,3 +154,18 @@ def test_a_large_result_is_saved_without_the_secrets_in_it(
     assert saved.read_text().count("‹redacted›") == 2
     assert KEY not in kept(tmp_path)
     assert KEY[:12] not in json.dumps(model.requests)
+
+
+def test_a_key_that_the_person_pastes_does_not_go_to_the_model(
+    play: Open, model: ScriptedModel, tmp_path: Path
+) -> None:
+    """Neither with a message nor with a command of theirs."""
+    with play(say("hello"), say("well"), servers={}) as driver:
+        driver.ask(f"why is {KEY} refused?")
+        driver.send(p.RunShell(f"echo {KEY}"))
+        driver.turn_end(1)
+        driver.ask("and now?")
+    sent = json.dumps(model.requests, ensure_ascii=False)
+    assert KEY not in sent
+    assert "why is ‹redacted› refused?" in sent and "$ echo ‹redacted›" in sent
+    assert KEY not in kept(tmp_path)
