@@ -128,7 +128,8 @@ def delete_session(folder: Path) -> str:
     """Take a session away with all its files. A sentence when it could not be: it is open, or the system
     does not let it.
 
-    It is moved away first: whoever looks never finds half of one.
+    It is moved away first: whoever looks never finds half of one. What a crash left of one that was to be
+    deleted goes, too.
     """
     lock = Lock(folder)
     try:
@@ -143,6 +144,10 @@ def delete_session(folder: Path) -> str:
         lock.release()
     try:
         shutil.rmtree(away)
+    except FileNotFoundError:  # another process is taking it away, too
+        pass
     except OSError as error:
         return f"{folder.name} was moved to {away.name}, but not all of it could be deleted: {why(error)}."
+    for left in folder.parent.glob(f"{_GONE}*"):
+        shutil.rmtree(left, ignore_errors=True)
     return ""
