@@ -21,9 +21,12 @@ MAX_PREVIEW = 400
 MAX_KEPT_RESULT = 2_000_000
 """Characters of a whole result kept in memory for its card; beyond, the card shows what the model got."""
 MAX_KEPT = 64_000_000
-"""Characters of results kept for all cards; beyond, the oldest are let go."""
+"""Characters of results, arguments and diffs kept for all cards; beyond, the oldest are let go."""
+MAX_OLD_ARGUMENTS = 2_000
+"""Characters of arguments that stay of a card whose result was let go."""
 IMAGES = (".png", ".jpg", ".gif", ".webp", ".svg")
 """Extensions that saved images have."""
+CUT = "(The rest is no longer in memory.)"
 GONE = "(This result is no longer in memory. The session's record has what the model got.)"
 
 
@@ -111,7 +114,9 @@ class Ledger:
         self._by_hand: set[str] = set()
         """Ids of the calls that the person made and that began to run."""
         self._sizes: dict[str, int] = {}
-        """Characters of each result that is kept, oldest first."""
+        """Characters of each call that is kept, oldest first."""
+        self._numbers: dict[str, int] = {}
+        """The number that an id has next which was there before."""
         self._kept = 0
         """All of them together."""
 
@@ -121,6 +126,7 @@ class Ledger:
         self._details.clear()
         self._by_hand.clear()
         self._sizes.clear()
+        self._numbers.clear()
         self._kept = 0
 
     def detail(self, call_id: str) -> CallDetail | None:
@@ -236,7 +242,7 @@ class Ledger:
             detail = replace(detail, arguments=shown(card.checked.arguments))
         self._keep(card, detail)
         self._keeper.call(card.detail, card.call, card.tool, outcome.text)
-        self._let_go(card.id, len(text) + len(outcome.raw))
+        self._let_go(card.id, len(text) + len(outcome.raw) + len(detail.arguments) + len(detail.diff))
         self._record.write(
             "result",
             id=card.id,
@@ -255,22 +261,26 @@ class Ledger:
         """`call_id`, with a number behind it if the session has it: some providers begin anew each time."""
         if not self._has(call_id):
             return call_id
-        number = 2
+        number = self._numbers.get(call_id, 2)
         while self._has(name := f"{call_id}~{number}"):
             number += 1
+        self._numbers[call_id] = number + 1
         return name
 
     def _has(self, call_id: str) -> bool:
         return call_id in self._details or (self._earlier is not None and call_id in self._earlier)
 
     def _let_go(self, newest: str, size: int) -> None:
-        """Count a result in, and drop the oldest while there are too many characters of them."""
+        """Count a call in, and drop what the oldest hold while there are too many characters of them."""
         self._kept += size - self._sizes.get(newest, 0)
         self._sizes[newest] = size
         while self._kept > MAX_KEPT and len(self._sizes) > 1:
             oldest = next(iter(self._sizes))
             self._kept -= self._sizes.pop(oldest)
-            self._details[oldest] = replace(self._details[oldest], result=GONE, raw="")
+            detail = replace(self._details[oldest], result=GONE, raw="", diff="")
+            if len(detail.arguments) > MAX_OLD_ARGUMENTS and oldest not in self._by_hand:
+                detail = replace(detail, arguments=f"{detail.arguments[:MAX_OLD_ARGUMENTS]}\n{CUT}")
+            self._details[oldest] = detail
 
     def _keep(self, card: Card, detail: CallDetail) -> None:
         if (known := self._details.get(card.id)) is not None and known.shared:

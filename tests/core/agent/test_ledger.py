@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -48,6 +49,23 @@ def test_the_oldest_results_go_when_there_are_too_many(
     ended(ledger, "large", "y" * 500)
     assert result(ledger, "large") == "y" * 500
     assert result(ledger, "c4") == GONE
+
+
+def test_large_arguments_of_old_calls_go_with_their_results(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Files that the model wrote, for one. The beginning stays, to know the call by."""
+    monkeypatch.setattr(module, "MAX_KEPT", 100_000)
+    for number in range(3):
+        arguments = json.dumps({"path": "a.txt", "content": "x" * 60_000})
+        ledger.finish(ledger.open(1, ToolCall(f"c{number}", "write_file", arguments), None), Outcome("ok"))
+    sizes = []
+    for number in range(3):
+        detail = ledger.detail(f"c{number}")
+        assert detail is not None and "a.txt" in detail.arguments
+        sizes.append(len(detail.arguments))
+    assert sizes[0] == sizes[1] < 3_000
+    assert sizes[2] > 60_000
 
 
 def test_an_id_that_comes_again_gets_a_name_of_its_own(ledger: Ledger) -> None:
