@@ -426,7 +426,7 @@ class Session(Reads):
             raise
         if model is None or isinstance(message, str):
             put_back()
-            return Ending("failed", str(message))
+            return Ending("failed", str(message), unsent=True)
         if message.shown:
             self._emit(p.PromptSent(turn, message.shown))
         ending = await self._parts.agent.turn(

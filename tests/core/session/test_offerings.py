@@ -87,6 +87,7 @@ def test_a_mention_of_something_that_cannot_be_read_sends_nothing(play: Open, mo
         end = driver.ask("look at @fix:mem://none")
         assert end.reason == "failed"
         assert "mem://none was not attached" in end.message and "Nothing was sent" in end.message
+        assert end.give_back, "it can be mended and sent again"
     assert model.requests == []
 
 
