@@ -20,6 +20,7 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from html import escape, unescape
 from pathlib import Path
 from typing import Any, TypeVar, cast
+from unittest.mock import patch
 
 from rich.cells import cell_len
 from textual.pilot import Pilot
@@ -50,6 +51,7 @@ PICTURES = (
     "wire",
     "call",
     "context",
+    "sessions",
     "small",
     "korean",
     "form",
@@ -158,6 +160,9 @@ class Still:
     def tools(self) -> tuple[p.ToolRow, ...]:
         return self.still(self._core.tools())
 
+    def sessions(self) -> tuple[p.SessionRow, ...]:
+        return self.still(self._core.sessions())
+
     def call(self, call_id: str) -> p.CallDetail | None:
         return self.still(self._core.call(call_id))
 
@@ -204,8 +209,8 @@ class Still:
                 changed["seconds"] = 0.004 if value.seconds else 0.0
             case p.TurnEnded():
                 changed["seconds"] = 1.0
-            case p.SessionStarted() | p.Cleared():
-                changed["session_id"] = "still"
+            case p.SessionRow():
+                changed |= {"created": NOON, "updated": NOON, "size": 4_800 * value.turns}
         return replace(value, **changed)
 
     def _still_text(self, text: str) -> str:
@@ -392,6 +397,17 @@ async def walk(wanted: frozenset[str]) -> None:
         await person.rest(0.3)
         await person.done()
         person.shoot("markdown")
+        await person.say("/new")
+        await person.until(lambda: not person.state.items, "a new session")
+        await person.say("Which services are there?")
+        await person.decide("y")
+        await person.done()
+        with patch("hel_tui.tui.screens.sessions.screen.now", lambda: NOON + 7200):
+            await person.pilot.press("ctrl+s")
+            await person.rest(0.5)
+            await person.pilot.press("down")
+            await person.rest(0.5)
+            person.shoot("sessions")
 
 
 async def failed(wanted: frozenset[str]) -> None:
@@ -523,6 +539,7 @@ def slim(svg: str) -> str:
     svg = svg.replace("Fira Code, monospace", FONTS).replace("font-family: arial", "font-family: sans-serif")
     svg = svg.replace("font-size: 20px", f"font-size: {CELL / 0.602:.2f}px")  # so wide are most fonts' cells
     svg = re.sub(r"terminal-\d+-", "", svg)
+    svg = re.sub(r"\b\d{8}-\d{6}-[0-9a-f]{8}\b", "20260624-120000-5eed5eed", svg)  # ids of sessions
     svg = re.sub(r' clip-path="url\(#line-\d+\)"', "", svg)
     svg = re.sub(r'<clipPath id="line-\d+">.*?</clipPath>\s*', "", svg, flags=re.S)
     svg = _RUN.sub(_measured, svg)

@@ -79,11 +79,15 @@ async def test_a_new_session_right_behind_a_message_ends_its_turn_before_it_begi
         await one.ends("interrupted", "done")
 
 
-async def test_an_interrupt_behind_two_messages_ends_the_first_and_the_second_runs(
+async def test_an_interrupt_behind_two_messages_ends_the_first_and_holds_the_second(
     project: Path, tmp_path: Path
 ) -> None:
     async with talk(project, tmp_path) as one:
         one.post(p.Submit("one"), p.Submit("two"), p.Interrupt())
+        await one.ends("interrupted")
+        await one.until(lambda: one.of(p.Queued) and one.of(p.Queued)[-1].held)
+        assert one.of(p.Queued)[-1].texts == ("two",)
+        one.post(p.SendQueue())
         await one.ends("interrupted", "done")
         assert [each.text for each in one.of(p.TurnStarted)] == ["one", "two"]
 
