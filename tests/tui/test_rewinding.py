@@ -126,6 +126,22 @@ async def test_what_joined_a_turn_is_no_turn_to_go_back_to():
         assert d.app.screen.turns == {3: "", 1: "go"}
 
 
+@pytest.mark.parametrize("keys", [("escape", "escape"), ("enter", "enter"), ("f", "c"), ("escape", "enter")])
+async def test_two_keys_at_once_close_the_sheet_once_and_nothing_else(keys):
+    async with opened(a_core()) as d:
+        await d.put(*TURNS)
+        d.app.main.action_rewind()
+        await d.until(lambda: isinstance(d.app.screen, RewindScreen))
+        await d.press(*keys)  # the second is on its way before the first closed the sheet
+        await d.until(lambda: d.app.screen is d.app.main)
+        await d.put(p.Notice("info", "later"))
+        assert (
+            d.app.screen is d.app.main
+            and d.app.is_running
+            and len(d.core.sent(p.Rewind)) == (keys[0] != "escape")
+        )
+
+
 async def test_escape_twice_in_a_text_leaves_it():
     async with opened(a_core()) as d:
         await d.put(*TURNS)

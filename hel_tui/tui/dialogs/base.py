@@ -12,7 +12,6 @@ from textual import events
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.geometry import Offset
-from textual.screen import ModalScreen
 from textual.widget import Widget
 
 from hel_tui.core import protocol as p
@@ -20,6 +19,7 @@ from hel_tui.core.values import dataclass
 from hel_tui.tui import keymap
 from hel_tui.tui.dialogs.gate import Gate
 from hel_tui.tui.dialogs.pane import TextPane
+from hel_tui.tui.screens.once import OnceModal
 from hel_tui.tui.strings import t
 from hel_tui.tui.widgets.lines import Bar, Caption, Line, Part, width_of
 
@@ -103,7 +103,7 @@ class Choices(Bar):
         self.refresh()
 
 
-class Dialog(ModalScreen[p.Answer]):
+class Dialog(OnceModal[p.Answer]):
     """Base of all decisions. Subclasses give `part`, `choices`, `title_line`, `text` and `decide`."""
 
     part = ""

@@ -5,12 +5,11 @@ Base of the server screen and of calls by hand. Not here: what such a screen sho
 
 from __future__ import annotations
 
-from textual.screen import Screen
-
+from hel_tui.tui.screens.once import OnceScreen
 from hel_tui.tui.state import Changes
 
 
-class LiveScreen(Screen[None]):
+class LiveScreen(OnceScreen[None]):
     """The app calls `sync` with what a frame brought, then `frame`; once a second `second`."""
 
     def sync(self, changes: Changes) -> None:

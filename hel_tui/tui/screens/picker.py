@@ -13,12 +13,12 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.message import Message
-from textual.screen import ModalScreen
 from textual.widgets import Input
 
 from hel_tui.tui import keymap
 from hel_tui.tui.dialogs.pane import TextPane
 from hel_tui.tui.safe import clean
+from hel_tui.tui.screens.once import OnceModal
 from hel_tui.tui.screens.sheets import keys_lines
 from hel_tui.tui.screens.text import TextScreen
 from hel_tui.tui.strings import t
@@ -80,7 +80,7 @@ class PickerList(RowList):
         self.post_message(self.Wish("close"))
 
 
-class Picker(ModalScreen[str]):
+class Picker(OnceModal[str]):
     """Subclasses give `title`, `foot`, `rows`, `line`, `details` and `pick`."""
 
     AUTO_FOCUS = "#picker"
@@ -159,12 +159,14 @@ class Picker(ModalScreen[str]):
     @on(RowList.Opened, "#picker")
     def _opened(self, event: RowList.Opened) -> None:
         event.stop()
-        self.pick(event.key)
+        if self.is_active:  # it is not, when two keys were pressed at once
+            self.pick(event.key)
 
     @on(PickerList.Wish)
     def _wish(self, event: PickerList.Wish) -> None:
         event.stop()
-        self.do(event.what)
+        if self.is_active:
+            self.do(event.what)
 
     def do(self, what: str) -> None:
         """Do what a key of the list asks for."""

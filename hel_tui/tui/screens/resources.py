@@ -12,12 +12,12 @@ from textual import events
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
-from textual.screen import ModalScreen
 
 from hel_tui.core import protocol as p
 from hel_tui.tui import keymap
 from hel_tui.tui.dialogs.pane import LABEL
 from hel_tui.tui.safe import clean, cut
+from hel_tui.tui.screens.once import OnceModal
 from hel_tui.tui.screens.picker import Picker, PickerList, foot_line
 from hel_tui.tui.screens.sheets import keys_lines
 from hel_tui.tui.screens.text import TextScreen
@@ -140,7 +140,7 @@ def _searched(row: p.ResourceRow) -> str:
 _VIEWER_KEYS = ("attach", "watch", "copy", "again", "close")
 
 
-class ViewerScreen(ModalScreen[str]):
+class ViewerScreen(OnceModal[str]):
     """One resource as it reads. Scrolls; keys attach, watch, copy, read again."""
 
     AUTO_FOCUS = ""

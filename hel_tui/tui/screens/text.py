@@ -5,10 +5,10 @@ from __future__ import annotations
 from textual import events
 from textual.app import ComposeResult
 from textual.containers import Vertical
-from textual.screen import ModalScreen
 
 from hel_tui.tui import keymap
 from hel_tui.tui.dialogs.pane import TextPane
+from hel_tui.tui.screens.once import OnceModal
 from hel_tui.tui.strings import t
 from hel_tui.tui.widgets.lines import Caption, Line
 
@@ -16,7 +16,7 @@ ROWS_AROUND = 8
 """Rows that the text leaves: frame, title, foot, the gaps between, and one free at either end."""
 
 
-class TextScreen(ModalScreen[str]):
+class TextScreen(OnceModal[str]):
     """Shows lines that scroll. `keys` are further keys that close it: their name is the result.
 
     Those without a word are not told in the foot.
