@@ -23,13 +23,24 @@ def project_instructions(project: Path) -> str:
             handle = os.open(project / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         except OSError:
             continue
-        with os.fdopen(handle, "rb") as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        try:
+            if not stat.S_ISREG(os.fstat(handle).st_mode):
                 continue
-            data = file.read(MAX_BYTES + 1)
+            data = _read(handle, MAX_BYTES + 1)
+        except OSError:
+            continue
+        finally:
+            os.close(handle)
         text = data[:MAX_BYTES].decode("utf-8-sig", "replace").strip()
         if len(data) > MAX_BYTES:
             text += f"\n[{name} is longer; the rest is left out]"
         if text:
             return text
     return ""
+
+
+def _read(handle: int, most: int) -> bytes:
+    data = b""
+    while len(data) < most and (more := os.read(handle, most - len(data))):
+        data += more
+    return data
