@@ -5,17 +5,22 @@ Not here: which checks there are (lab), what the report makes of them (reporting
 
 from __future__ import annotations
 
+import hashlib
 import json
-import subprocess
+import os
+import stat
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from io import BufferedReader
 from pathlib import Path
 from typing import Any
 
 import regex
 
 from hel_tui.core.checks.masks import TooSlow, found_in
+from hel_tui.core.threads import in_thread
+from hel_tui.core.tools.processes import Bounded, run_program
 from hel_tui.labs.lab import Check, Wanted
 from hel_tui.labs.reading import files_of, laid_name
 
@@ -25,6 +30,8 @@ PATTERN_TIME = 10.0
 """Seconds a pattern may take on one text."""
 _MOST = 16 << 20
 """Bytes of a file that are looked at."""
+_OUTPUT = 16_000
+"""Bytes of a program's output that are kept."""
 _SHOWN = 200
 
 
@@ -52,9 +59,12 @@ class Scene:
     environ: Mapping[str, str]
 
 
-def look(check: Check, scene: Scene) -> Held:
-    """Whether all that a check says is so."""
-    return Held(check.name, "; ".join(_misses(check, scene)))
+async def look(check: Check, scene: Scene) -> Held:
+    """Whether all that a check says is so. What a program started is ended with it, also when cancelled."""
+    misses = await in_thread(lambda: list(_misses(check, scene)))
+    if check.command and (miss := await _command_miss(check.command, scene)):
+        misses.append(miss)
+    return Held(check.name, "; ".join(misses))
 
 
 def server_calls(project: Path, log: str) -> list[tuple[str, Any]]:
@@ -91,8 +101,6 @@ def _misses(check: Check, scene: Scene) -> Iterator[str]:
     yield from _pattern_misses("the answer", check.answer_matches, scene.answer)
     if check.log:
         yield from _log_misses(check, server_calls(scene.project, check.log))
-    if check.command:
-        yield from _command_misses(check.command, scene)
 
 
 def _file_misses(check: Check, project: Path) -> Iterator[str]:
@@ -147,24 +155,24 @@ def _is_one(wanted: Wanted, name: str, arguments: Any) -> bool:
     return all(key in given and given[key] == value for key, value in wanted.arguments.items())
 
 
-def _command_misses(command: Sequence[str], scene: Scene) -> Iterator[str]:
+async def _command_miss(command: Sequence[str], scene: Scene) -> str:
+    """Why a program says no; empty when it says yes."""
+    output = Bounded(_OUTPUT)
     try:
-        done = subprocess.run(
+        status = await run_program(
             command,
             cwd=scene.project,
-            env=dict(scene.environ),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            timeout=COMMAND_TIME,
-            check=False,
+            env=scene.environ,
+            limit=COMMAND_TIME,
+            out=output.feed,
+            err=output.feed,
+            find_marked=True,
         )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        yield f"{command[0]}: {error}"
-        return
-    if done.returncode:
-        last = done.stdout.decode("utf-8", "replace").strip().splitlines()[-1:]
-        yield f"{command[0]} ended with {done.returncode}: {''.join(last)[:_SHOWN]}"
+    except OSError as error:
+        return f"{command[0]}: {error}"
+    if status is None:
+        return f"{command[0]} did not end within {COMMAND_TIME:g} seconds"
+    return f"{command[0]} ended with {status}: {output.last_line()[:_SHOWN]}" if status else ""
 
 
 # -------------------------------------------------------------------- files
@@ -183,15 +191,28 @@ def _content(path: Path | None) -> object:
     if path is None:
         return None
     try:
-        return path.readlink() if path.is_symlink() else path.read_bytes()
+        if path.is_symlink():
+            return path.readlink()
+        with _opened(path) as file:
+            return hashlib.file_digest(file, "sha256").digest()
     except OSError:
         return path
 
 
 def _read(path: Path) -> bytes | None:
-    """The bytes of a file; None when there is none, or when it cannot be read."""
+    """The beginning of a file; None when there is none, or when it cannot be read."""
     try:
-        with path.open("rb") as file:
+        with _opened(path) as file:
             return file.read(_MOST)
     except OSError:
         return None
+
+
+def _opened(path: Path) -> BufferedReader:
+    """A regular file, open; never waits, as a pipe makes one. Raises OSError."""
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    file = os.fdopen(handle, "rb")
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        file.close()
+        raise OSError(f"{path} is no regular file")
+    return file

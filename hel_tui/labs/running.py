@@ -5,7 +5,6 @@ Not here: which runs are made (campaign), what the checks look at (checking).
 
 from __future__ import annotations
 
-import asyncio
 import os
 import shutil
 import sys
@@ -99,7 +98,7 @@ async def carry_out(
     came = await _ask(condition, voice, project, environ, None if scripted else max_cost)
     seconds, result, usage = time.monotonic() - began, came.result, came.result.usage
     scene = Scene(project, condition.project, result.text, environ)
-    checked = await asyncio.to_thread(lambda: [look(one, scene) for one in (*lab.passes, *lab.notes)])
+    checked = [await look(one, scene) for one in (*lab.passes, *lab.notes)]
     passes, notes = checked[: len(lab.passes)], checked[len(lab.passes) :]
     log = next((one.log for one in (*lab.passes, *lab.notes) if one.log), "")
     hide = Redactor(secrets_in(environ))

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
+from hel_tui.core.tools.processes import Bounded
 from hel_tui.labs.checking import Scene, changed_files, look, server_calls
 from hel_tui.labs.lab import Check, Wanted
 from hel_tui.labs.running import lay
@@ -36,7 +40,7 @@ def calls(scene: Scene, *made: tuple[str, dict[str, Any]]) -> None:
 
 
 def why(scene: Scene, **clauses: Any) -> str:
-    return look(Check("check", **clauses), scene).why
+    return asyncio.run(look(Check("check", **clauses), scene)).why
 
 
 def test_a_project_is_laid_with_its_hidden_folder_and_links_as_links(scene: Scene) -> None:
@@ -108,3 +112,45 @@ def test_a_program_judges_by_its_status(scene: Scene) -> None:
     (scene.project / "config.ini").write_text("port=1\n")
     assert why(scene, command=(sys.executable, "-c", judge)).endswith("ended with 1: looking")
     assert why(scene, command=("no-such-program-here",)).startswith("no-such-program-here: ")
+
+
+def test_a_program_that_does_not_end_is_ended_with_all_it_started(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hel_tui.labs.checking.COMMAND_TIME", 4.0)
+    inner = "import os, time; open('pid', 'w').write(str(os.getpid())); time.sleep(600)"
+    outer = (
+        "import subprocess, sys, time; "
+        f"subprocess.Popen([sys.executable, '-c', {inner!r}], start_new_session=True); time.sleep(600)"
+    )
+    said = why(scene, command=(sys.executable, "-c", outer))
+    assert said == f"{sys.executable} did not end within 4 seconds"
+    pid = int((scene.project / "pid").read_text())
+    assert not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+
+
+def test_of_what_a_program_prints_only_a_bounded_part_is_kept(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept: list[Bounded] = []
+    monkeypatch.setattr("hel_tui.labs.checking.Bounded", lambda keep: kept.append(Bounded(keep)) or kept[-1])
+    prints = "import sys; [print('x' * 99_999) for _ in range(100)]; print('at last'); sys.exit(3)"
+    assert why(scene, command=(sys.executable, "-c", prints)).endswith("ended with 3: at last")
+    assert kept[0].total > 9_000_000
+    assert len(kept[0].text()) < 20_000
+
+
+def test_a_pipe_in_the_place_of_a_file_is_no_file(scene: Scene) -> None:
+    os.mkfifo(scene.project / "pipe")
+    (scene.project / "by").symlink_to("pipe")
+    said: list[str] = []
+
+    def ask() -> None:
+        said.append(why(scene, file="pipe", contains=("x",)))
+        said.append(why(scene, file="by", contains=("x",)))
+        said.append(why(scene, log="pipe", calls=(Wanted("list"),)))
+
+    thread = threading.Thread(target=ask, daemon=True)  # it must not hang the tests when it waits
+    thread.start()
+    thread.join(20)
+    assert said == ["pipe is not there", "by is not there", "calls the server saw: none"]
