@@ -106,14 +106,19 @@ def _plan(lab: Lab, args: argparse.Namespace) -> Plan:
     from hel_tui.labs.tables import BadLab
 
     chosen = _chosen(lab, args.conditions)
-    if args.model == SCRIPTED and (silent := [one.name for one in chosen if not one.script]):
-        raise BadLab(f"condition {silent[0]} has no script for the scripted model")
+    asked = Asked(args.model or "", args.base_url or "", args.effort or "")
+    scripted = [one for one in chosen if asked.of(lab, one).model == SCRIPTED]
+    if (silent := [one.name for one in scripted if not one.script]) and not args.report:
+        raise BadLab(
+            f"{lab.file.name}, condition {silent[0]}: the scripted model has no [[condition.script]]; "
+            "another one is named by --model"
+        )
     return Plan(
         lab,
         chosen,
         args.repetitions or lab.repetitions,
         args.parallel or lab.parallel,
-        Asked(args.model or "", args.base_url or "", args.effort or ""),
+        asked,
         max_cost=args.max_cost,
         keep=args.keep.expanduser().absolute() if args.keep is not None else None,
     )

@@ -78,7 +78,7 @@ def read_lab(path: Path) -> Lab:
 
 
 def _judge(lab: Lab) -> None:
-    """What no single value tells."""
+    """What no single value tells. Who answers is not known before a person said it (`Asked`)."""
     where = lab.file.name
     if not lab.conditions:
         raise BadLab(f"{where}: there is no [[condition]]")
@@ -87,9 +87,6 @@ def _judge(lab: Lab) -> None:
     names = [one.name for one in lab.conditions]
     if twice := [name for name in names if names.count(name) > 1]:
         raise BadLab(f"{where}: two conditions are named {twice[0]}")
-    scripted = [one for one in lab.conditions if (one.model or lab.model) == SCRIPTED]
-    if silent := [one.name for one in scripted if not one.script]:
-        raise BadLab(f"{where}, condition {silent[0]}: the scripted model has no [[condition.script]]")
 
 
 # ------------------------------------------------------------------- parts

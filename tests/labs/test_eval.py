@@ -177,6 +177,25 @@ def test_conditions_may_have_models_addresses_and_efforts_of_their_own(tmp_path:
     assert run(tmp_path, env, "-n", "1").status == 0, "nothing is left to be made"
 
 
+def test_a_lab_without_scripts_wants_a_model_and_takes_the_one_on_the_command_line(
+    tmp_path: Path, env
+) -> None:
+    file = lay_lab(tmp_path)
+    text = file.read_text()
+    begin, end = text.index("[[condition.script]]"), text.index("[[pass]]")
+    file.write_text(text[:begin] + text[end:])
+    without = run(tmp_path, env, "-n", "1")
+    assert (without.status, "lab.toml, condition plain: the scripted model has no" in without.err) == (
+        2,
+        True,
+    )
+    with ScriptedModel([WRITES, say("Done.")]) as model:
+        ran = run(tmp_path, env, "-n", "1", *at(model))
+    assert (ran.status, [row["model"] for row in rows(tmp_path)]) == (0, ["some/model"]), ran.err
+    told = run(tmp_path, env, "-n", "1", "--report")
+    assert (told.status, "1/1" in told.out) == (0, True), "a report asks for no model"
+
+
 def test_a_setting_that_there_is_not_ends_the_lab_with_a_sentence(tmp_path: Path, env) -> None:
     lay_lab(tmp_path, run="settings = { loding = 3 }")
     ran = run(tmp_path, env, "-n", "1")

@@ -44,7 +44,6 @@ def test_a_condition_has_what_run_says_with_its_own_words_in_place(tmp_path: Pat
         ("passes", '[[pass]]\nname = "empty"', "pass empty: it looks at nothing"),
         ("passes", '[pins]\n"project/word.txt" = "abc"', "word.txt is another file than the one pinned"),
         ("passes", '[[condition]]\nname = "plain"', "two conditions are named plain"),
-        ("passes", '[[condition]]\nname = "mute"', "condition mute: the scripted model has no"),
         ("top", "x = ", "lab.toml: Invalid value"),
     ],
 )
