@@ -84,6 +84,8 @@ class Usage:
     """US dollars; None when no price is known."""
     unpriced: int = 0
     """Requests that are not in `cost`."""
+    uncounted: int = 0
+    """Requests whose tokens no provider counted, such as those that were cut off: they are hel's estimate."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -118,4 +118,5 @@ class Tally:
             reasoning_tokens=now.reasoning_tokens - before.reasoning_tokens,
             cost=cost,
             unpriced=now.unpriced - before.unpriced,
+            uncounted=now.uncounted - before.uncounted,
         )

@@ -142,6 +142,7 @@ class Json(Printer):
                 reasoning_tokens=usage.reasoning_tokens,
                 window=usage.window,
                 unpriced=usage.unpriced,
+                uncounted=usage.uncounted,
                 compactions=self.compactions,
             )
         self.emit(

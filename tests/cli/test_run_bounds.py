@@ -206,6 +206,16 @@ def test_no_request_is_made_once_the_money_is_spent(paid, model, dialect: str) -
     assert ran.of("usage")[0]["cost"] > 0.000001
 
 
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_what_the_time_limit_cut_off_costs_what_it_is_estimated_to(paid, model, dialect: str) -> None:
+    model.replies[:] = [mode("hang-before-headers")]
+    ran = paid("go on", "--json", "--timeout", "3", label=DIALECTS[dialect])
+    (usage,), (result,) = ran.of("usage"), ran.of("result")
+    assert (ran.status, result["status"], len(model.requests)) == (3, "limit", 1), result
+    assert (usage["requests"], usage["uncounted"], usage["input_tokens"] > 500) == (1, 1, True), usage
+    assert usage["cost"] > 0
+
+
 def test_money_that_suffices_bounds_nothing(paid, model) -> None:
     usage = {"prompt_tokens": 1_000_000, "completion_tokens": 0}
     model.replies[:] = [call("glob", {"pattern": "*"}), say("done", usage=usage)]

@@ -217,6 +217,7 @@ def test_without_a_window_the_picture_is_of_what_there_is():
         (p.Spent(), ""),
         (p.Spent(1, unpriced=1), "unknown"),
         (p.Spent(2, cost=0.25, unpriced=1), "$0.2500+"),
+        (p.Spent(2, cost=0.25, uncounted=1), "~$0.2500"),
         (p.Spent(2, cost=12.5), "$12.50"),
     ],
 )

@@ -7,20 +7,36 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from hel_tui.core.models.types import CallPart, Finish, Part, ReasoningPart, RetryPart, TextPart
+from hel_tui.core.context.meter import cost_of
+from hel_tui.core.models.types import (
+    CallPart,
+    Finish,
+    ModelFault,
+    Part,
+    ReasoningPart,
+    RetryPart,
+    TextPart,
+)
 from hel_tui.core.protocol import Event, ReasoningDelta, Retrying, TextDelta, TextDone
+from hel_tui.core.vocabulary import AssistantMessage
 
 
-class Answer:
-    """What arrives of one answer, passed on to the screen."""
+def made(message: AssistantMessage) -> int:
+    """Estimated tokens that the model made for this message."""
+    cost = cost_of(message)
+    return cost.text + cost.reasoning
 
-    def __init__(self, emit: Callable[[Event], None], turn: int, next_item: Callable[[], str]) -> None:
-        self._emit = emit
-        self._turn = turn
-        self._next_item = next_item
-        self._open: tuple[str, type] | None = None
+
+class Underway:
+    """What came of an answer so far, and whether its request costs something if no more comes."""
+
+    def __init__(self) -> None:
         self._pieces: list[str] = []
-        self.finish: Finish | None = None
+        self._thoughts: list[str] = []
+        self._begun = False
+        """Something came."""
+        self._waits = False
+        """A try failed, and the next one is not made yet."""
 
     @property
     def text(self) -> str:
@@ -32,6 +48,48 @@ class Answer:
         match part:
             case TextPart(text):
                 self._pieces.append(text)
+            case ReasoningPart(text):
+                self._thoughts.append(text)
+            case _:
+                pass
+        self._waits = isinstance(part, RetryPart)
+        self._begun = self._begun or not self._waits
+
+    def costs(self, fault: ModelFault | None) -> bool:
+        """Whether the request was on its way, and neither refused nor in vain, when `fault` or an interrupt
+        (None) ended it.
+        """
+        if self._begun or fault is None:
+            return self._begun or not self._waits
+        return fault.partial is not None or fault.kind in ("stream", "timeout")
+
+    def tokens(self, fault: ModelFault | None = None) -> int:
+        """About how many tokens were made until then."""
+        heard = made(AssistantMessage(self.text, reasoning="".join(self._thoughts)))
+        return max(heard, made(fault.partial)) if fault is not None and fault.partial is not None else heard
+
+
+class Answer:
+    """What arrives of one answer, passed on to the screen."""
+
+    def __init__(self, emit: Callable[[Event], None], turn: int, next_item: Callable[[], str]) -> None:
+        self._emit = emit
+        self._turn = turn
+        self._next_item = next_item
+        self._open: tuple[str, type] | None = None
+        self.underway = Underway()
+        self.finish: Finish | None = None
+
+    @property
+    def text(self) -> str:
+        """The text so far."""
+        return self.underway.text
+
+    def take(self, part: Part) -> None:
+        """The next part of the stream."""
+        self.underway.take(part)
+        match part:
+            case TextPart(text):
                 self._emit(TextDelta(self._turn, self._item(TextPart), text))
             case ReasoningPart(text):
                 self._emit(ReasoningDelta(self._turn, self._item(ReasoningPart), text))

@@ -1,6 +1,7 @@
 """How many dollars a run may spend: looked at before each request.
 
-A request that is under way is never cut off for its price, so the last one may go past the bound. Not here:
+A request that is under way is never cut off for its price, so the last one may go past the bound. What a
+request took that something else cut off is estimated. Not here:
 what was spent (spending), prices (models).
 """
 
@@ -32,7 +33,7 @@ class Budget:
     def begin(self, totals: Totals) -> None:
         """From here on requests count; a second time changes nothing."""
         if self._before is None:
-            self._before = Totals(cost=totals.cost, unpriced=totals.unpriced, uncounted=totals.uncounted)
+            self._before = Totals(cost=totals.cost, unpriced=totals.unpriced, untold=totals.untold)
 
     def stop(self, totals: Totals, info: ModelInfo) -> Stop | None:
         """Why the next request may not be made; None when it may."""
@@ -42,7 +43,7 @@ class Budget:
         before = self._before or Totals()
         if info.prices is None:
             return Stop("failed", f"The price of {info.label} is unknown, so no cost can be kept to.")
-        if totals.unpriced > before.unpriced or totals.uncounted > before.uncounted:
+        if totals.unpriced > before.unpriced or totals.untold > before.untold:
             return Stop("failed", "What a request took was not told, so no cost can be kept to.")
         spent = (totals.cost or 0.0) - (before.cost or 0.0)
         if spent >= self._dollars:

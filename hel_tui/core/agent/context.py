@@ -77,7 +77,7 @@ class Context:
         steps = Steps(
             history=self.history,
             meter=self._meter,
-            summariser=Summariser(emit, record, self.accounts),
+            summariser=Summariser(emit, record, self.accounts, self.measure),
             shorten=shorten,
             reminders=reminders,
         )
@@ -117,12 +117,16 @@ class Context:
             self._told = inventory
         return Asking(model, self._system, offered.definitions, self._max_output, self.effort(), self.shape)
 
-    def answered(self, turn: int, asking: Asking, usage: Usage | None, sent: int) -> None:
-        """A request of the newest `sent` messages was answered, which took this."""
-        self.accounts.add(turn, asking.model.info, usage)
+    def answered(self, turn: int, asking: Asking, usage: Usage | None, sent: int, made: int) -> None:
+        """A request of the first `sent` messages, which are all there are, was answered, which took this; its
+        provider did not say what where `usage` is None: `made` tokens of answer are an estimate.
+        """
         self._heard = self._told
         if usage is None:
+            estimate = self._estimated(asking, made)
+            self.accounts.add(turn, asking.model.info, None, estimate=estimate)
             return
+        self.accounts.add(turn, asking.model.info, usage)
         self._cached = usage.cached_tokens
         self._meter.report(
             usage.input_tokens,
@@ -133,6 +137,18 @@ class Context:
             sees=asking.sees,
             thinks=asking.thinks,
         )
+
+    def cut_off(self, turn: int, asking: Asking, made: int) -> None:
+        """A request of all messages was cut off on its way, when about `made` tokens had come: it costs."""
+        self.accounts.add(turn, asking.model.info, None, estimate=self._estimated(asking, made), cut_off=True)
+        self.measure(asking.model)
+
+    def _estimated(self, asking: Asking, made: int) -> Usage:
+        """What a request of all messages took, as far as can be told from here."""
+        estimate = self._meter.estimate(
+            asking.system, self.history, asking.tools, sees=asking.sees, thinks=asking.thinks
+        )
+        return Usage(estimate.whole, made)
 
     async def compact(self, turn: int, model: ChatModel, focus: str) -> str:
         """Let a summary stand for all but the newest messages; a sentence when there is nothing to do."""
@@ -164,6 +180,7 @@ class Context:
                 reasoning_tokens=totals.reasoning_tokens,
                 unpriced=totals.unpriced,
                 requests=totals.requests,
+                uncounted=totals.uncounted,
             )
         )
 

@@ -241,10 +241,19 @@ class _Shared(Accounts):
         super().__init__()
         self._session = session
 
-    def add(self, turn: int, info: ModelInfo, usage: Usage | None, *, summary: bool = False) -> None:
+    def add(
+        self,
+        turn: int,
+        info: ModelInfo,
+        usage: Usage | None,
+        *,
+        estimate: Usage | None = None,
+        cut_off: bool = False,
+        summary: bool = False,
+    ) -> None:
         """See `Accounts`."""
-        super().add(turn, info, usage, summary=summary)
-        self._session.add(turn, info, usage, summary=summary)
+        super().add(turn, info, usage, estimate=estimate, cut_off=cut_off, summary=summary)
+        self._session.add(turn, info, usage, estimate=estimate, cut_off=cut_off, summary=summary)
 
 
 class _SharedBudget(Budget):

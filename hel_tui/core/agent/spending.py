@@ -1,6 +1,6 @@
 """What a session took of its models: tokens as their providers counted them, and dollars.
 
-In all, by turn, and for summaries. Not here: prices (models), the estimate of the next request (context).
+Where a provider told nothing, such as of an answer that was cut off, hel's own estimate stands. In all, by turn, and for summaries. Not here: prices (models), the estimate of the next request (context).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ MOST_TURNS = 200
 
 @dataclass(slots=True)
 class Totals:
-    """Sums over requests, as the provider reported them."""
+    """Sums over requests, as the provider reported them, or as hel estimates them where it did not."""
 
     input_tokens: int = 0
     output_tokens: int = 0
@@ -30,13 +30,27 @@ class Totals:
     unpriced: int = 0
     """Requests whose price is unknown."""
     uncounted: int = 0
-    """Requests whose tokens nobody counted."""
+    """Requests whose tokens no provider counted: they are hel's estimate."""
+    untold: int = 0
+    """Of these, such as were answered to the end."""
 
-    def add(self, usage: Usage | None, prices: Prices | None) -> None:
-        """Count one request; `usage` is None where its provider said nothing."""
+    def add(
+        self,
+        usage: Usage | None,
+        prices: Prices | None,
+        *,
+        estimate: Usage | None = None,
+        cut_off: bool = False,
+    ) -> None:
+        """Count one request. Where its provider said nothing `usage` is None and `estimate` stands for it;
+        `cut_off`: it could not say anything, because the answer did not come to its end.
+        """
         self.requests += 1
         if usage is None:
             self.uncounted += 1
+            self.untold += not cut_off
+            usage = estimate
+        if usage is None:
             return
         self.input_tokens += usage.input_tokens
         self.output_tokens += usage.output_tokens
@@ -72,13 +86,22 @@ class Accounts:
     _turns: OrderedDict[int, tuple[str, Totals]] = field(default_factory=OrderedDict)
     _dropped: int = 0
 
-    def add(self, turn: int, info: ModelInfo, usage: Usage | None, *, summary: bool = False) -> None:
-        """Count one request of a turn."""
+    def add(
+        self,
+        turn: int,
+        info: ModelInfo,
+        usage: Usage | None,
+        *,
+        estimate: Usage | None = None,
+        cut_off: bool = False,
+        summary: bool = False,
+    ) -> None:
+        """Count one request of a turn; see `Totals.add`."""
         _, sums = self._turns.pop(turn, ("", Totals()))
         self._turns[turn] = (info.label, sums)
         every = (self.totals, sums, self.summaries) if summary else (self.totals, sums)
         for one in every:
-            one.add(usage, info.prices)
+            one.add(usage, info.prices, estimate=estimate, cut_off=cut_off)
         while len(self._turns) > MOST_TURNS:
             self._turns.popitem(last=False)
             self._dropped += 1
@@ -92,7 +115,7 @@ class Accounts:
         sums.input_tokens, sums.output_tokens = usage.input_tokens, usage.output_tokens
         sums.cached_tokens, sums.written_tokens = usage.cached_tokens, usage.written_tokens
         sums.reasoning_tokens, sums.unpriced = usage.reasoning_tokens, usage.unpriced
-        sums.cost, sums.requests = usage.cost, usage.requests
+        sums.cost, sums.requests, sums.uncounted = usage.cost, usage.requests, usage.uncounted
 
     def told(self) -> Spending:
         """All of it."""

@@ -11,13 +11,22 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Any
 
+from hel_tui.core.agent.answer import Underway, made
 from hel_tui.core.agent.gates import Record
 from hel_tui.core.agent.repair import repaired
 from hel_tui.core.agent.spending import Accounts
-from hel_tui.core.context.meter import definition_tokens
+from hel_tui.core.context.meter import definition_tokens, message_tokens
 from hel_tui.core.context.summary import summary_request
 from hel_tui.core.context.tails import fitted
-from hel_tui.core.models.types import ChatModel, Finish, FinishReason, ModelFault, Request, RetryPart
+from hel_tui.core.models.types import (
+    ChatModel,
+    Finish,
+    FinishReason,
+    ModelFault,
+    Request,
+    RetryPart,
+    Usage,
+)
 from hel_tui.core.protocol import Compacting, Event, Retrying
 from hel_tui.core.vocabulary import Message, SystemMessage, ToolDefinition, UserMessage, estimate_tokens
 
@@ -89,7 +98,15 @@ class NoSummary(Exception):
 class Summariser:
     """Asks for summaries, and tells what they took."""
 
-    def __init__(self, emit: Callable[[Event], None], record: Record, accounts: Accounts) -> None:
+    def __init__(
+        self,
+        emit: Callable[[Event], None],
+        record: Record,
+        accounts: Accounts,
+        cut_off: Callable[[ChatModel], None] = lambda _model: None,
+    ) -> None:
+        """`cut_off` hears that a request was, once it is counted."""
+        self._cut_off = cut_off
         self._emit = emit
         self._record = record
         self._accounts = accounts
@@ -115,7 +132,7 @@ class Summariser:
                 free = int(room / scale) - self._fixed(asking) - estimate_tokens(wish) if room else 0
                 part = fitted(messages, max(free, 1)) if room else messages
                 try:
-                    return await self._ask(turn, asking, [*part, UserMessage(wish)])
+                    return await self._ask(turn, asking, [*part, UserMessage(wish)], scale)
                 except ModelFault as fault:
                     if fault.kind != "context" or tried == TRIES - 1:
                         raise NoSummary(f"There is no summary: {fault.sentence}") from fault
@@ -129,14 +146,27 @@ class Summariser:
     def _fixed(asking: Asking) -> int:
         return estimate_tokens(asking.system) + sum(map(definition_tokens, asking.tools))
 
-    async def _ask(self, turn: int, asking: Asking, messages: Sequence[Message]) -> str:
+    async def _ask(self, turn: int, asking: Asking, messages: Sequence[Message], scale: float) -> str:
         info = asking.model.info
         request = replace(asking, shape=None).request(messages)
         self._record.write(
             "request", turn=turn, purpose="summary", model=info.label, messages=len(request.messages)
         )
-        finish = await self._finish(turn, asking.model, request)
-        self._accounts.add(turn, info, finish.usage, summary=True)
+        given = self._fixed(asking) + sum(
+            message_tokens(one, sees=asking.sees, thinks=asking.thinks) for one in messages
+        )
+        given, underway = round(given * scale), Underway()
+        try:
+            finish = await self._finish(turn, asking.model, request, underway)
+        except BaseException as stopped:  # also when the task is cancelled
+            fault = stopped if isinstance(stopped, ModelFault) else None
+            if underway.costs(fault):
+                took = Usage(given, underway.tokens(fault))
+                self._accounts.add(turn, info, None, estimate=took, cut_off=True, summary=True)
+                self._cut_off(asking.model)
+            raise
+        took = Usage(given, made(finish.message))
+        self._accounts.add(turn, info, finish.usage, estimate=took, summary=True)
         text, calls = finish.message.text.strip(), finish.message.calls
         self._record.write(
             "response",
@@ -155,10 +185,11 @@ class Summariser:
             raise NoSummary(BROKE_OFF)
         return text
 
-    async def _finish(self, turn: int, model: ChatModel, request: Request) -> Finish:
+    async def _finish(self, turn: int, model: ChatModel, request: Request, underway: Underway) -> Finish:
         stream: Any = model.stream(request)
         async with aclosing(stream) as parts:
             async for part in parts:
+                underway.take(part)
                 match part:
                     case Finish():
                         return part

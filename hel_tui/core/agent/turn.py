@@ -11,7 +11,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Any
 
-from hel_tui.core.agent.answer import Answer
+from hel_tui.core.agent.answer import Answer, made
 from hel_tui.core.agent.budget import Budget
 from hel_tui.core.agent.calls import Caller
 from hel_tui.core.agent.compaction import MOST_REFUSALS
@@ -262,6 +262,8 @@ class Agent:
         except BaseException as stopped:  # also when the task is cancelled: what arrived stays
             answer.close()
             fault = stopped if isinstance(stopped, ModelFault) else None
+            if answer.underway.costs(fault):
+                self.context.cut_off(turn, asking, answer.underway.tokens(fault))
             partial = fault.partial.text if fault and fault.partial else answer.text
             if partial.strip():
                 self.history.append(AssistantMessage(partial))
@@ -269,6 +271,7 @@ class Agent:
         answer.close()
         finish = answer.finish
         if finish is None:
+            self.context.cut_off(turn, asking, answer.underway.tokens())
             raise ModelFault("stream", "The model's answer ended without an end.")
         self._received(turn, finish, asking, sent)
         return finish
@@ -279,7 +282,7 @@ class Agent:
 
     def _received(self, turn: int, finish: Finish, asking: Asking, sent: int) -> None:
         model = asking.model
-        self.context.answered(turn, asking, finish.usage, sent)
+        self.context.answered(turn, asking, finish.usage, sent, made(finish.message))
         self.history.append(finish.message)
         for note in finish.notes:
             self._emit(Notice("info", note, model.info.label))

@@ -155,7 +155,7 @@ class Spent:
     unpriced: int = 0
     """Requests whose price is unknown: `cost` is without them."""
     uncounted: int = 0
-    """Requests whose provider did not say how many tokens they had."""
+    """Requests whose tokens no provider counted, such as those that were cut off: they are estimated."""
 
 
 @dataclass(frozen=True, slots=True)

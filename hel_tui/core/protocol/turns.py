@@ -155,7 +155,7 @@ class UsageChanged:
     tools_tokens: int
     window: int
     input_tokens: int
-    """Sum over the session, as reported by the provider."""
+    """Sum over the session, as reported by the provider where it did."""
     output_tokens: int
     cached_tokens: int = 0
     cost: float | None = None
@@ -167,3 +167,5 @@ class UsageChanged:
     unpriced: int = 0
     """Requests whose price is unknown: `cost` is without them."""
     requests: int = 0
+    uncounted: int = 0
+    """Requests whose tokens no provider counted, such as those that were cut off: they are hel's estimate."""

@@ -235,4 +235,5 @@ class Saving:
 
 
 def _counts(event: p.UsageChanged) -> tuple[object, ...]:
-    return event.input_tokens, event.output_tokens, event.cached_tokens, event.cost, event.unpriced
+    taken = (event.input_tokens, event.output_tokens, event.cached_tokens, event.cost)
+    return *taken, event.requests, event.unpriced, event.uncounted

@@ -166,7 +166,7 @@ def dollars(spent: p.Spent) -> str:
     if spent.cost is None:
         return t("cost.unknown") if spent.unpriced or spent.uncounted else ""
     shown = f"${spent.cost:.2f}" if spent.cost >= 0.995 or not spent.cost else f"${spent.cost:.4f}"
-    return f"{shown}+" if spent.unpriced or spent.uncounted else shown
+    return f"{'~' * bool(spent.uncounted)}{shown}{'+' * bool(spent.unpriced)}"
 
 
 def cost_lines(spending: p.Spending | None) -> list[Line]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hel_tui.core.agent.budget import Budget
 from hel_tui.core.agent.spending import MOST_TURNS, Accounts
 from hel_tui.core.models.types import ModelInfo, Prices, Rate, Usage
 from hel_tui.core.protocol import UsageChanged
@@ -50,6 +51,31 @@ def test_a_request_whose_tokens_nobody_counted_is_counted_as_such() -> None:
     assert (accounts.told().session.uncounted, accounts.told().session.cost) == (1, None)
 
 
+def test_an_estimate_stands_for_what_no_provider_counted_and_is_told_as_one() -> None:
+    accounts = Accounts()
+    accounts.add(1, PRICED, None, estimate=Usage(1_000_000, 100_000), cut_off=True)
+    accounts.add(1, PRICED, USAGE, estimate=Usage(9, 9))
+    spent = accounts.told().session
+    assert (spent.requests, spent.uncounted, spent.input_tokens) == (2, 1, 2_000_000)
+    assert spent.cost is not None and abs(spent.cost - 2.0 - COST) < 1e-9
+    assert accounts.told().turns[0].spent == spent
+
+
+def test_a_bound_on_cost_takes_the_estimate_of_what_was_cut_off_but_not_of_whole_answers() -> None:
+    accounts, budget = Accounts(), Budget(3.0)
+    assert budget.stop(accounts.totals, PRICED) is None
+    accounts.add(1, PRICED, None, estimate=Usage(1_000_000, 100_000), cut_off=True)
+    assert budget.stop(accounts.totals, PRICED) is None
+    accounts.add(2, PRICED, None, estimate=Usage(1_000_000, 100_000), cut_off=True)
+    stop = budget.stop(accounts.totals, PRICED)
+    assert stop is not None and (stop.reason, "4.0000 dollars" in stop.sentence) == ("limit", True)
+    whole, fresh = Accounts(), Budget(3.0)
+    assert fresh.stop(whole.totals, PRICED) is None
+    whole.add(1, PRICED, None, estimate=Usage(1, 1))
+    stop = fresh.stop(whole.totals, PRICED)
+    assert stop is not None and stop.reason == "failed"
+
+
 def test_only_the_newest_turns_are_told_apart() -> None:
     accounts = Accounts()
     for turn in range(MOST_TURNS + 7):
@@ -62,11 +88,12 @@ def test_only_the_newest_turns_are_told_apart() -> None:
 def test_a_kept_session_is_counted_on() -> None:
     accounts = Accounts()
     accounts.add(9, PRICED, USAGE, summary=True)
-    accounts.go_on(UsageChanged(0, 0, 0, 0, 500, 60, 400, 1.5, 30, 20, 1, 4))
+    accounts.go_on(UsageChanged(0, 0, 0, 0, 500, 60, 400, 1.5, 30, 20, 1, 4, 2))
     assert accounts.told().turns == () and accounts.told().summaries.requests == 0
     accounts.add(10, UNPRICED, Usage(100, 10))
     spent = accounts.told().session
     assert (spent.requests, spent.input_tokens, spent.output_tokens, spent.cost) == (5, 600, 70, 1.5)
+    assert spent.uncounted == 2
     assert (spent.cached_tokens, spent.written_tokens, spent.reasoning_tokens, spent.unpriced) == (
         400,
         30,

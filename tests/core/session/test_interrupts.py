@@ -68,6 +68,49 @@ def test_an_interrupt_while_the_model_answers_ends_the_turn_and_keeps_its_words(
     assert messages[-1]["content"].endswith("hi")
 
 
+@pytest.mark.parametrize(
+    ("stage", "sign", "output"),
+    [("hang-before-headers", p.StepStarted, 0), ("hang-mid-text", p.TextDelta, 3)],
+)
+def test_a_request_that_was_cut_off_is_counted_by_an_estimate(
+    play: Open, model: ScriptedModel, stage: str, sign: type[Any], output: int
+) -> None:
+    with play(mode(stage), say("hello"), servers={}) as driver:
+        driver.send(p.Submit("first"))
+        started(driver, sign)
+        driver.wait(lambda _: model.requests, "the request")
+        driver.send(p.Interrupt())
+        assert driver.turn_end(0).reason == "interrupted"
+        spending = driver.core.spending()
+        assert spending is not None
+        spent = spending.session
+        assert (spent.requests, spent.uncounted, spent.output_tokens) == (1, 1, output)
+        assert spent.input_tokens > 500  # the system prompt and the definitions of tools
+        assert [(one.turn, one.spent) for one in spending.turns] == [(1, spent)]
+        usage = driver.of(p.UsageChanged)[-1]
+        assert (usage.requests, usage.uncounted, usage.input_tokens) == (1, 1, spent.input_tokens)
+        driver.ask("hi")
+        spending = driver.core.spending()
+        assert spending is not None
+        assert (spending.session.requests, spending.session.uncounted) == (2, 1)
+
+
+def test_a_summary_that_was_cut_off_is_counted_by_an_estimate(play: Open, model: ScriptedModel) -> None:
+    with play(say("one"), say("two"), mode("hang-mid-text"), servers={}) as driver:
+        driver.ask("first")
+        driver.ask("second")
+        driver.send(p.Compact())
+        driver.wait(lambda _: len(model.requests) == 3, "the request for a summary")
+        driver.send(p.Interrupt())
+        assert driver.turn_end(2).reason == "interrupted"
+        spending = driver.core.spending()
+        assert spending is not None
+        summaries = spending.summaries
+        assert (summaries.requests, summaries.uncounted) == (1, 1)
+        assert summaries.input_tokens > 500
+        assert driver.of(p.UsageChanged)[-1].requests == 3
+
+
 def test_an_interrupt_between_tries_ends_the_wait(play: Open, model: ScriptedModel) -> None:
     limit: Json = {"status": 429, "error": {"message": "slow down"}, "headers": {"Retry-After": "50"}}
     with play(limit, say("hello"), servers={}) as driver:
@@ -75,6 +118,8 @@ def test_an_interrupt_between_tries_ends_the_wait(play: Open, model: ScriptedMod
         started(driver, p.Retrying)
         driver.send(p.Interrupt())
         assert driver.turn_end(0).reason == "interrupted"
+        spending = driver.core.spending()
+        assert spending is not None and spending.session.requests == 0  # it was refused
         assert driver.ask("hi").reason == "done"
     assert len(model.requests) == 2
 
