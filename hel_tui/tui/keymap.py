@@ -34,6 +34,7 @@ ALLOWING = frozenset(
         "sampling.allow",
         "login.open",
         "restore.overwrite",
+        "confirm.yes",
     }
 )
 _NEVER_ALLOWING = frozenset({"enter", "space", "escape", "tab", "backspace"})

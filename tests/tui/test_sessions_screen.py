@@ -251,14 +251,16 @@ async def test_a_turn_that_runs_is_ended_only_when_the_person_says_so():
         await d.put(p.TurnStarted(2, "more"), p.Queued(("and this",)))
         await open_sheet(d)
         await d.press("j", "enter")
-        await d.until(lambda: isinstance(d.app.screen, TextScreen))
+        await d.until(lambda: d.has_dialog)
+        await d.listening()
         assert "1 message that waits is dropped" in screen_text(d.app)
         await d.press("escape")
         await d.until(lambda: isinstance(d.app.screen, SessionsScreen))
         assert d.core.sent(p.ResumeSession) == []
         await d.press("enter")
-        await d.until(lambda: isinstance(d.app.screen, TextScreen))
-        await d.press("y")
+        await d.until(lambda: d.has_dialog)
+        await d.listening()
+        await d.decide("y")
         await d.until(lambda: d.app.screen is d.app.main)
         assert d.core.sent(p.ResumeSession) == [p.ResumeSession(PORTS.session_id)]
 
@@ -342,19 +344,52 @@ async def test_a_title_is_given_in_place():
         await d.until(lambda: "   Ports" in screen_text(d.app) and "another title" in toasts(d))
 
 
-async def test_deleting_asks_first():
+async def ask_to_delete(d: Driver) -> None:
+    await d.press("d")
+    await d.until(lambda: d.has_dialog)
+    await d.listening()
+
+
+@pytest.mark.parametrize("refusal", ["n", "escape", "enter", "ctrl+c"])
+async def test_deleting_asks_first_and_every_no_keeps_the_session(refusal):
     async with opened(idle()) as d:
         await open_sheet(d)
-        await d.press("j", "d")
-        await d.until(lambda: isinstance(d.app.screen, TextScreen))
+        await d.press("j")
+        await ask_to_delete(d)
         assert "which port does the api have?" in screen_text(d.app)
-        await d.press("enter")
+        await d.decide(refusal)
         await d.until(lambda: isinstance(d.app.screen, SessionsScreen))
+        await d.decide("y")
         assert d.core.sent(p.DeleteSession) == []
-        await d.press("d")
-        await d.until(lambda: isinstance(d.app.screen, TextScreen))
-        await d.press("y")
+        await ask_to_delete(d)
+        await d.decide("y")
         await d.until(lambda: d.core.sent(p.DeleteSession) == [p.DeleteSession(PORTS.session_id)])
+        assert isinstance(d.app.screen, SessionsScreen)
+
+
+async def test_what_is_typed_into_the_question_deletes_nothing():
+    async with opened(idle()) as d:
+        await open_sheet(d)
+        await d.press("j", *"day by day")  # `d` asks, and the rest falls into the question
+        await d.until(lambda: d.has_dialog)
+        await d.listening()
+        await d.press(*"ya yes", after=0.05)
+        d.clock.now += 1
+        await d.pilot.pause(0.1)
+        assert d.has_dialog and d.core.sent(p.DeleteSession) == []
+
+
+@pytest.mark.parametrize("lang", ["en", "ko"])
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+async def test_the_question_before_a_session_is_deleted(size, lang, monkeypatch):
+    monkeypatch.setenv("HEL_LANG", lang)
+    async with opened(idle(), size=size) as d:
+        await open_sheet(d)
+        await d.press("j")
+        await ask_to_delete(d)
+        await d.until(lambda: not d.dialog.bar.locked)
+        await d.pilot.pause(0.05)
+        same_as_kept(f"session-delete-{lang}-{size[0]}x{size[1]}", screen_text(d.app))
 
 
 @pytest.mark.parametrize("down", [0, 2], ids=["here", "elsewhere"])

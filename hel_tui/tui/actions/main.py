@@ -98,6 +98,8 @@ ACTIONS: tuple[Action, ...] = (
     Action("trust.next", "tab", "next"),
     Action("continue.go_on", "y", "go_on"),
     Action("continue.end", "n,escape", "end"),
+    Action("confirm.yes", "y", "yes"),
+    Action("confirm.no", "n,escape", "no"),
     Action("leftovers.end", "y", "end"),
     Action("leftovers.leave", "n,escape", "leave"),
     Action("form.send", "y,ctrl+s", "send"),

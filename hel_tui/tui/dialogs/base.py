@@ -37,6 +37,12 @@ class Choice:
     allows: bool = False
     """Whether it makes something happen: only after all was seen."""
     refuses: bool = False
+    words: str = ""
+    """What it is called; empty: as in the catalogue."""
+
+    @property
+    def label(self) -> str:
+        return self.words or t(f"short.{self.action}")
 
     @property
     def run(self) -> str:
@@ -70,7 +76,7 @@ class Choices(Bar):
             parts: list[Part] = [
                 ("↵" if chosen else " ", "accent"),
                 (f" {keymap.label(choice.action)} ", "muted" if dim else "key"),
-                (f"{t(f'short.{choice.action}')} ", "muted" if dim else "cursor" if chosen else ""),
+                (f"{choice.label} ", "muted" if dim else "cursor" if chosen else ""),
             ]
             size = width_of(parts)
             if rows[-1] and width_of(rows[-1]) + size > width:

@@ -19,7 +19,7 @@ ROWS_AROUND = 8
 class TextScreen(OnceModal[str]):
     """Shows lines that scroll. `keys` are further keys that close it: their name is the result.
 
-    Those without a word are not told in the foot.
+    Those without a word are not told in the foot. Not for a yes or a no: that is a `ConfirmDialog`.
     """
 
     AUTO_FOCUS = ""

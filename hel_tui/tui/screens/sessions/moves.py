@@ -9,16 +9,14 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from hel_tui.core import protocol as p
+from hel_tui.tui.dialogs.confirm import ConfirmDialog, said_yes
 from hel_tui.tui.safe import clean
-from hel_tui.tui.screens.text import TextScreen
 from hel_tui.tui.state import Changes
 from hel_tui.tui.strings import t
 from hel_tui.tui.widgets.lines import Line
 
 if TYPE_CHECKING:
     from hel_tui.tui.app import HelApp
-
-YES = "y"
 
 
 class Sessions:
@@ -65,12 +63,12 @@ class Sessions:
         if state.queued:
             lines.append([(t("sessions.busy_queue", n=len(state.queued)), "warn")])
 
-        def done(key: str | None) -> None:
-            if key == YES:
+        def done(answer: p.Answer | None) -> None:
+            if said_yes(answer):
                 go()
 
-        keys = {YES: t(f"sessions.busy_{what}")}
-        self.hel.push_screen(TextScreen(t("sessions.busy_title"), lines, keys), done)
+        yes, no = t(f"sessions.busy_{what}"), t("sessions.busy_no")
+        self.hel.push_screen(ConfirmDialog(t("sessions.busy_title"), lines, yes, no, self.hel.clock), done)
 
     # ------------------------------------------------------------------- news
 

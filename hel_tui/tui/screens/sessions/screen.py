@@ -20,6 +20,7 @@ from textual.timer import Timer
 
 from hel_tui.core import protocol as p
 from hel_tui.tui import keymap
+from hel_tui.tui.dialogs.confirm import ConfirmDialog, said_yes
 from hel_tui.tui.dialogs.pane import TextPane
 from hel_tui.tui.screens.picker import Picker, PickerList, SheetKeys
 from hel_tui.tui.screens.sessions import texts
@@ -320,12 +321,12 @@ class SessionsScreen(Picker):
             [(t("sessions.delete_sure"), "warn")],
         ]
 
-        def done(key: str | None) -> None:
-            if key == "y":
+        def done(answer: p.Answer | None) -> None:
+            if said_yes(answer):
                 self.hel.send(p.DeleteSession(row.session_id))
 
-        keys = {"y": t("sessions.delete_yes")}
-        self.hel.push_screen(TextScreen(t("sessions.delete_title"), lines, keys), done)
+        yes, no = t("sessions.delete_yes"), t("sessions.delete_no")
+        self.hel.push_screen(ConfirmDialog(t("sessions.delete_title"), lines, yes, no, self.hel.clock), done)
 
     @on(TitleField.Given)
     def _given(self, event: TitleField.Given) -> None:
