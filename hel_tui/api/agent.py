@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import Any
 
 from hel_tui.api.results import Crashed, NoModel, NoSession, NotOpen, Result
-from hel_tui.api.shape import TRIES, Fits, Shape
+from hel_tui.api.shape import NAME, TRIES, Fits, Shape
 from hel_tui.api.tally import NOTHING, Tally
 from hel_tui.core import protocol as p
 from hel_tui.core.options import Options
@@ -163,14 +163,14 @@ class Agent:
         self._core()
         return Turn(self, prompt, Shape(dict(schema)) if schema is not None else None, timeout)
 
-    async def _events(self, text: str) -> AsyncGenerator[p.Event, None]:
+    async def _events(self, message: p.Submit) -> AsyncGenerator[p.Event, None]:
         """The events of one turn, its end last."""
         runtime = self._core()
         heard: asyncio.Queue[p.Event] = asyncio.Queue()
         self._hearers.append(heard)
         over = False
         try:
-            runtime.send(p.Submit(text))
+            runtime.send(message)
             while not over:
                 event = await heard.get()
                 if isinstance(event, p.CoreFailed | p.Stopped):
@@ -313,9 +313,11 @@ class Turn:
     async def _shaped(self, tally: Tally) -> AsyncGenerator[p.Event, None]:
         """The turns of the run: one, or some more until an answer fits."""
         agent, shape = self._agent, self._shape
-        text = self._prompt + (shape.instruction() if shape is not None else "")
+        asked = p.Submit(self._prompt)
+        if shape is not None:
+            asked = p.Submit(self._prompt, behind=shape.instruction(), names=(NAME,))
         for attempt in range(1, TRIES + 1):
-            async with aclosing(agent._events(text)) as events:
+            async with aclosing(agent._events(asked)) as events:
                 async for event in events:
                     tally.take(event)
                     yield event
@@ -332,7 +334,7 @@ class Turn:
                 self._result = tally.result(data=found.data)
                 return
             self._result = tally.result(status="failed", message=shape.gave_up(found, attempt))
-            text = shape.again(found)
+            asked = p.Submit("", behind=shape.again(found), names=(NAME,))
             tally.text = ""  # an answer that was found wanting is not looked at twice
 
     def _time_is_up(self) -> None:

@@ -16,6 +16,8 @@ from hel_tui.api.results import HelError
 from hel_tui.core.checks.masks import TooSlow, found_in
 from hel_tui.forms.validator import Unfit, each_error
 
+NAME = "JSON schema"
+"""What the person sees of what the model is told of it."""
 TRIES = 3
 """Answers a run may give until one fits."""
 _MOST_ERRORS = 8
@@ -66,9 +68,9 @@ class Shape:
         self.schema = schema
 
     def instruction(self) -> str:
-        """What stands behind the prompt."""
+        """What stands behind the prompt, as `Submit.behind`."""
         return (
-            "\n\nWhen you are done, answer with one JSON value and nothing else: no words around it, no "
+            "When you are done, answer with one JSON value and nothing else: no words around it, no "
             f"fence. It must fit this JSON schema:\n{json.dumps(self.schema, ensure_ascii=False)}"
         )
 

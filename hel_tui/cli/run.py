@@ -67,7 +67,7 @@ def main(argv: Sequence[str]) -> int:
     parser = _parser()
     args = parser.parse_args(argv)
     prompt = _prompt(args.prompt)
-    if not prompt.strip():
+    if not prompt.text.strip():
         parser.error("the prompt is empty")
     shape = _shape(parser, args.output_schema)
     project = project_folder(parser, args.dir)
@@ -79,16 +79,28 @@ def main(argv: Sequence[str]) -> int:
     bounds = replace(chosen, server_wait=SERVER_WAIT, max_cost=args.max_cost, shape=schema)
     runtime = Runtime(replace(bounds, resume=session))
     printer = Json(runtime, shape=shape) if args.json else Text(runtime, shape=shape)
-    return _drive(runtime, printer, prompt + (shape.instruction() if shape is not None else ""), args.timeout)
+    return _drive(runtime, printer, _shaped(prompt, shape), args.timeout)
 
 
-def _prompt(given: str | None) -> str:
+def _prompt(given: str | None) -> p.Submit:
     """The words of the command line with what is piped in behind them, or that alone."""
     if given is None or given == "-":
-        return streams.read_all() if given == "-" or not sys.stdin.isatty() else ""
+        return p.Submit(streams.read_all() if given == "-" or not sys.stdin.isatty() else "")
     prompt = streams.as_text(given)
     data = streams.read_piped()
-    return f"{prompt}\n\n<stdin>\n{data}\n</stdin>" if prompt.strip() and data.strip() else prompt
+    if not prompt.strip() or not data.strip():
+        return p.Submit(prompt)
+    return p.Submit(prompt, behind=f"<stdin>\n{data}\n</stdin>", names=("stdin",))
+
+
+def _shaped(prompt: p.Submit, shape: Shape | None) -> p.Submit:
+    """The same with what the model is told of the shape."""
+    if shape is None:
+        return prompt
+    from hel_tui.api.shape import NAME
+
+    behind = "\n\n".join(part for part in (prompt.behind, shape.instruction()) if part)
+    return replace(prompt, behind=behind, names=(*prompt.names, NAME))
 
 
 def _shape(parser: Parser, file: Path | None) -> Shape | None:
@@ -111,7 +123,7 @@ def _shape(parser: Parser, file: Path | None) -> Shape | None:
         parser.error(f"--output-schema: {file}: {bad}")
 
 
-def _drive(runtime: Runtime, printer: Printer, prompt: str, timeout: float | None) -> int:
+def _drive(runtime: Runtime, printer: Printer, prompt: p.Submit, timeout: float | None) -> int:
     """Run it to its end, or to that of its time; returns the exit status."""
     presses = 0
 
@@ -129,7 +141,7 @@ def _drive(runtime: Runtime, printer: Printer, prompt: str, timeout: float | Non
         signal.signal(name, stop)
     end = math.inf if timeout is None else time.monotonic() + timeout
     runtime.start()
-    runtime.send(p.Submit(prompt))
+    runtime.send(prompt)
     try:
         while not printer.over:
             left = end - time.monotonic()

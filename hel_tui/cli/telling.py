@@ -117,7 +117,7 @@ class Printer:
 
     def _asks_again(self, shape: Shape) -> bool:
         """Look whether the answer fits; True when the model was asked for another one."""
-        from hel_tui.api.shape import TRIES, Fits
+        from hel_tui.api.shape import NAME, TRIES, Fits
 
         found = shape.look(self.last_text)
         if isinstance(found, Fits):
@@ -127,7 +127,7 @@ class Printer:
             self.tries += 1
             self.last_text = ""
             self.again(f"The answer does not fit the schema; asked again ({self.tries} of {TRIES}).")
-            self.runtime.send(p.Submit(shape.again(found)))
+            self.runtime.send(p.Submit("", behind=shape.again(found), names=(NAME,)))
             return True
         self.status, self.exit = "failed", Exit.FAILED
         self.message = shape.gave_up(found, self.tries)

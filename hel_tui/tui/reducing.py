@@ -195,7 +195,7 @@ def _apply(state: ViewState, changes: Changes, event: p.Event) -> None:
             state.turn, state.busy, state.step = event.turn, True, 0
             state.turn_began = time.monotonic()
             changes.turn = True
-            if event.text:
+            if event.text or event.attachments:
                 _add(state, changes, UserItem(f"user-{event.turn}", event.text, event.attachments))
         case p.PromptSent():
             if isinstance(message := state.by_key.get(f"user-{event.turn}"), UserItem):

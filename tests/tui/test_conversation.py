@@ -133,6 +133,13 @@ async def test_an_empty_conversation_shows_its_hints() -> None:
         assert app.text()[1] == "Ask something,"
 
 
+async def test_a_message_of_which_no_word_is_the_persons_shows_what_went_with_it() -> None:
+    async with running() as (app, pilot):
+        app.sync([UserItem("u", "", ("JSON schema",))], "u")
+        await pilot.pause()
+        assert app.text()[0] == "▌ ▤ JSON schema"
+
+
 @pytest.mark.parametrize("text", HOSTILE)
 async def test_hostile_text_reaches_the_screen_as_text(text: str) -> None:
     items: list[Item] = [

@@ -34,6 +34,11 @@ class Submit:
     text: str
     later: bool = False
     """It waits until the turn is over, and is a turn of its own."""
+    behind: str = ""
+    """What goes to the model behind it and is nobody's words: it is no title, no search finds it, and what it
+    seems to mention is not attached."""
+    names: tuple[str, ...] = ()
+    """What that is, as attachments are named."""
 
 
 @dataclass(frozen=True, slots=True)

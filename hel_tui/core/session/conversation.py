@@ -201,8 +201,8 @@ class Session(Reads):
         match command:
             case p.Submit(text, later):
                 taken = self._parts.offerings.take()
-                names = tuple(named(one) for one in taken)
-                message = partial(self._parts.offerings.message, text, taken)
+                names = (*command.names, *(named(one) for one in taken))
+                message = partial(self._parts.offerings.message, text, taken, command.behind)
                 put_back = partial(self._parts.offerings.put_back, taken)
                 run = partial(self._answer, message, put_back)
                 self._enqueue(Work(text, run, text, names, put_back, None if later else message))

@@ -218,9 +218,9 @@ class Offerings:
             self._attached = {**back, **self._attached}
             self._tell()
 
-    async def message(self, text: str, taken: Iterable[Joining]) -> Message | str:
-        """The whole message: `text`, what was attached, and what it mentions: resources as `@server:uri`,
-        files of the project as `@path`.
+    async def message(self, text: str, taken: Iterable[Joining], behind: str = "") -> Message | str:
+        """The whole message: `text`, what stands behind it, what was attached, and what `text` mentions:
+        resources as `@server:uri`, files of the project as `@path`.
 
         Returns a sentence when one of those cannot be read: then nothing is to be sent.
         """
@@ -241,7 +241,8 @@ class Offerings:
             parts["", path] = self._attached.pop(("", path))
             self._tell()
             await self._look_at(parts["", path])
-        texts = [self._hide(text), *(one.text for one in parts.values())]
+        words = [self._hide(one) for one in (text, behind) if one]
+        texts = [*words, *(one.text for one in parts.values())]
         images = tuple(image for one in parts.values() for image in one.images)
         return Message("\n\n".join(texts), images)
 

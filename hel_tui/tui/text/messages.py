@@ -27,11 +27,11 @@ _INDENT: Span = ("  ", TEXT)
 def user_message(item: UserItem, width: int, *, expanded: bool = False, marked: bool = False) -> list[Line]:
     """What the person wrote, with a bar at its left, what went with it, and below it what a prompt became."""
     bar: Span = ("▌ ", Ink("user"))
-    rows = wrap([(clean(item.text), Ink("user-text"))], width - 2)
-    if marked:
-        rows[0].spans = [(text, Ink("cursor", ink.flags | REVERSE)) for text, ink in rows[0].spans]
+    rows = wrap([(clean(item.text), Ink("user-text"))], width - 2) if item.text else []
     for one in item.attachments:
         rows += wrap([("▤ ", MUTED), (one_line(one, 400), MUTED)], width - 2)
+    if marked and rows:
+        rows[0].spans = [(text, Ink("cursor", ink.flags | REVERSE)) for text, ink in rows[0].spans]
     if item.unsent:
         rows += wrap([("✗ ", Ink("error")), (t("message.unsent"), Ink("error"))], width - 2)
     return prefixed(rows, bar, bar) + _became(item, width, expanded)

@@ -148,7 +148,9 @@ def _turn_blocks(turn: Json) -> list[str]:
 def _blocks(step: Json, number: int) -> Sequence[str]:
     match step["kind"]:
         case "user":
-            return [f"## {number}. You", step["text"]] if step["text"] else []
+            said = [step["text"]] if step["text"] else []
+            said += [f"*▤ {_line(name)}*" for name in step.get("attachments", ())]
+            return [f"## {number}. You", *said] if said else []
         case "answer":
             return [step["text"].strip()]
         case "reasoning":
