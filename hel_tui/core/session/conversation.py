@@ -155,6 +155,7 @@ class Session(Reads):
                         self._obey(command)
             except Exception as error:  # one bad command must not end the conversation
                 self._emit(p.Notice("error", self._bug(error)))
+            self._queue.give_back()
         await self._end()
 
     async def _start_servers(self) -> None:
@@ -351,8 +352,8 @@ class Session(Reads):
             self._saving.catch_up()
 
     async def _stop_work(self) -> None:
-        """End what runs and forget what waits, before another session is open."""
-        self._queue.clear()
+        """End what runs and set aside what waits, before another session is open."""
+        self._queue.set_aside()
         if self._busy is not None:
             self._busy.cancel()
             await asyncio.wait([self._busy])

@@ -20,6 +20,10 @@ def _nothing() -> None:
     """Nothing was attached."""
 
 
+MOST_NAMED = 300
+"""Characters of what is named that did not run."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Work:
     """One thing that runs as a turn."""
@@ -44,6 +48,7 @@ class WorkQueue:
         self._emit = emit
         self._held: deque[Work] = deque()
         self._waiting: deque[Work] = deque()
+        self._aside: list[Work] = []
 
     @property
     def goes_on(self) -> bool:
@@ -80,6 +85,22 @@ class WorkQueue:
                     self.show()
                     return
 
+    def set_aside(self) -> None:
+        """Take all of it out, because another session opens: nothing of it runs there."""
+        self._aside += (*self._held, *self._waiting)
+        self.clear()
+
+    def give_back(self) -> None:
+        """Hand back what was set aside: messages as one text to be written again, the rest by name."""
+        aside, self._aside = self._aside, []
+        for work in aside:
+            work.drop()
+        back = [work for work in aside if len(aside) == 1 or not _is_command(work)]
+        if back:
+            self._emit(p.Unqueued("\n".join(work.text for work in back)))
+        if names := ", ".join(work.text for work in aside if work not in back):
+            self._emit(p.Notice("warning", f"Not run, because another session is open: {names[:MOST_NAMED]}"))
+
     def clear(self) -> None:
         """Forget all of it."""
         self._waiting.clear()
@@ -101,3 +122,8 @@ class WorkQueue:
             self._waiting.popleft()
             self.show()
             say(work, message)
+
+
+def _is_command(work: Work) -> bool:
+    """Whether it is a line of its own, not words for the model."""
+    return not work.spoken or work.spoken.startswith("/")

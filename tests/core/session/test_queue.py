@@ -170,16 +170,69 @@ def test_denying_and_stopping_holds_what_waits(play: Open, model: ScriptedModel)
     assert len(model.requests) == 1
 
 
-def test_a_new_session_forgets_what_waits_and_what_is_held(play: Open, project: Path) -> None:
-    with play(GATE, say("a"), servers={}, access="auto") as driver:
+def test_a_new_session_gives_back_what_waits_and_what_is_held(
+    play: Open, project: Path, model: ScriptedModel
+) -> None:
+    with play(GATE, say("hello"), servers={}, access="auto") as driver:
         begun(driver, project)
         driver.send(p.Submit("one"))
         waits(driver, "one")
         driver.send(p.Interrupt(whole=True))
         waits(driver, "one", held=1)
         driver.send(p.NewSession())
-        driver.wait(lambda _: driver.of(p.Cleared), "the new session")
-        waits(driver)
+        driver.wait(lambda _: driver.of(p.Unqueued), "what was held")
+        assert driver.of(p.Queued)[-1] == p.Queued(())
+        kinds = [type(event) for event in driver.events]
+        assert kinds.index(p.Cleared) < kinds.index(p.Unqueued)
+        assert driver.of(p.Unqueued) == [p.Unqueued("one")]
+        driver.ask("hi")
+    assert said(model, 1) == ["hi"]
+
+
+@pytest.mark.parametrize("to", ["new", "kept", "fork", "back"])
+def test_leaving_a_session_while_a_turn_runs_gives_messages_back_and_names_the_rest(
+    play: Open, project: Path, model: ScriptedModel, to: str
+) -> None:
+    with play(say("one"), servers={}) as driver:
+        driver.ask("earlier")
+        kept = driver.of(p.SessionStarted)[0].session_id
+    with play(say("b"), GATE, say("never"), servers={}, access="auto") as driver:
+        driver.ask("before")
+        begun(driver, project)
+        for command in (p.Submit("this"), p.RunShell("touch ran"), p.Compact(), p.Submit("that", later=True)):
+            driver.send(command)
+        waits(driver, "this", "!touch ran", "/compact", "that")
+        driver.send(
+            {
+                "new": p.NewSession(),
+                "kept": p.ResumeSession(kept),
+                "fork": p.ForkSession(),
+                "back": p.Rewind(1, conversation=True, files=False),
+            }[to]
+        )
+        driver.wait(lambda _: driver.of(p.Unqueued), "what waited")
+        told = [one.text for one in driver.wait(lambda _: driver.of(p.Notice), "what did not run")]
+        assert any(text.endswith("another session is open: !touch ran, /compact") for text in told)
+        assert driver.of(p.Unqueued) == [p.Unqueued("this\nthat")]
+        assert driver.of(p.Queued)[-1] == p.Queued(())
+        assert driver.turn_end(1).reason == "interrupted"
+    assert not (project / "ran").exists()
+    assert len(model.requests) == 3
+
+
+def test_what_was_attached_to_what_waited_is_attached_again_in_the_other_session(
+    play: Open, project: Path
+) -> None:
+    with play(GATE, servers={}, access="auto") as driver:
+        begun(driver, project)
+        driver.send(p.Attach("", "config.ini"))
+        attached = driver.wait(lambda _: driver.of(p.AttachmentsChanged)[-1:], "the file")
+        driver.send(p.Submit("look at it"))
+        waits(driver, "look at it")
+        assert driver.of(p.AttachmentsChanged)[-1].attachments == ()
+        driver.send(p.NewSession())
+        driver.wait(lambda _: driver.of(p.Unqueued), "what waited")
+        assert driver.of(p.AttachmentsChanged)[-1:] == attached
 
 
 def test_what_joined_is_found_and_exported(play: Open, project: Path, tmp_path: Path) -> None:
