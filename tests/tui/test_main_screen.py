@@ -186,8 +186,6 @@ async def test_a_crash_of_the_core_is_a_readable_report():
         ),
         ("!ls -l", p.RunShell("ls -l")),
         ("/trust", p.ReviewTrust()),
-        ("/new", p.NewSession()),
-        ("/clear", p.NewSession()),
     ],
 )
 async def test_typed_commands(line, command):

@@ -253,7 +253,7 @@ async def test_a_turn_that_runs_is_ended_only_when_the_person_says_so():
         await d.press("j", "enter")
         await d.until(lambda: d.has_dialog)
         await d.listening()
-        assert "1 message that waits is dropped" in screen_text(d.app)
+        assert "What waits comes back to the prompt" in screen_text(d.app)
         await d.press("escape")
         await d.until(lambda: isinstance(d.app.screen, SessionsScreen))
         assert d.core.sent(p.ResumeSession) == []
@@ -263,6 +263,41 @@ async def test_a_turn_that_runs_is_ended_only_when_the_person_says_so():
         await d.decide("y")
         await d.until(lambda: d.app.screen is d.app.main)
         assert d.core.sent(p.ResumeSession) == [p.ResumeSession(PORTS.session_id)]
+
+
+@pytest.mark.parametrize("way", ["ctrl+n", "/clear", "/new"])
+@pytest.mark.parametrize(
+    ("state", "told"),
+    [
+        ([p.TurnStarted(2, "more")], "Going to another session ends it"),
+        ([p.Queued(("and this",), held=1)], "Something is not sent yet"),
+    ],
+)
+async def test_a_new_session_ends_what_runs_only_when_the_person_says_so(way: str, state, told: str):
+    async def begin_anew(d) -> None:
+        if way.startswith("/"):
+            d.app.main.prompt.write(way)
+            await d.press("enter")
+        else:
+            await d.press(way)
+
+    async with opened(idle()) as d:
+        await d.put(*state)
+        await begin_anew(d)
+        await d.until(lambda: d.has_dialog)
+        await d.listening()
+        assert told in screen_text(d.app)
+        await d.decide("n")
+        await d.until(lambda: d.app.screen is d.app.main)
+        assert d.core.sent(p.NewSession) == []
+        d.app.main.prompt.write("")
+        await begin_anew(d)
+        await d.until(lambda: d.has_dialog)
+        await d.listening()
+        await d.decide("y")
+        await d.until(lambda: d.core.sent(p.NewSession) == [p.NewSession()])
+        await d.put(p.Cleared("new"), p.Queued(()), p.Unqueued("and this"))
+        await d.until(lambda: d.app.main.prompt.text == "and this")
 
 
 async def test_a_found_turn_is_shown_when_its_session_is_open():

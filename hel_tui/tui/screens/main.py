@@ -346,7 +346,7 @@ class MainScreen(MainLayout):
         self.conversation.action_expand_all()
 
     def action_new_session(self) -> None:
-        self.hel.send(p.NewSession())
+        self.commands.sessions.new()
 
     def action_leave(self) -> None:
         """Leave from a list or the conversation, unless something is written in the prompt."""

@@ -275,7 +275,7 @@ class Typed(SessionCommands):
         self.hel.send(p.ReviewTrust())
 
     def _do_clear(self, _: str) -> None:
-        self.hel.send(p.NewSession())
+        self.commands.sessions.new()
 
     _do_new = _do_clear
 

@@ -43,6 +43,10 @@ class Sessions:
 
         self._ask("resume", go)
 
+    def new(self) -> None:
+        """An empty conversation in the place of this one."""
+        self._ask("new", lambda: self.hel.send(p.NewSession()))
+
     def fork(self, session_id: str = "", turn: int = 0) -> None:
         """Go on with a copy of a session (empty: of the open one) up to the end of `turn` (0: its last)."""
 
@@ -54,12 +58,14 @@ class Sessions:
         self._ask("fork", go)
 
     def _ask(self, what: str, go: Callable[[], None]) -> None:
-        """Do it at once where nothing runs; else only when the person says so."""
+        """Do it at once where nothing runs or waits; else only when the person says so."""
         state = self.hel.bridge.state
-        if not (state.busy or state.queued or state.calls_by_hand):
+        runs = bool(state.busy or state.calls_by_hand)
+        if not (runs or state.queued):
             go()
             return
-        lines: list[Line] = [[(t("sessions.busy"), "")]]
+        kind = "busy" if runs else "waiting"
+        lines: list[Line] = [[(t("sessions.busy"), "")]] if runs else []
         if state.queued:
             lines.append([(t("sessions.busy_queue", n=len(state.queued)), "warn")])
 
@@ -67,8 +73,8 @@ class Sessions:
             if said_yes(answer):
                 go()
 
-        yes, no = t(f"sessions.busy_{what}"), t("sessions.busy_no")
-        self.hel.push_screen(ConfirmDialog(t("sessions.busy_title"), lines, yes, no, self.hel.clock), done)
+        title, yes, no = t(f"sessions.{kind}_title"), t(f"sessions.{kind}_{what}"), t("sessions.busy_no")
+        self.hel.push_screen(ConfirmDialog(title, lines, yes, no, self.hel.clock), done)
 
     # ------------------------------------------------------------------- news
 
