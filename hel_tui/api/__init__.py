@@ -15,7 +15,8 @@ Names listed here stay. Events are those of `hel_tui.core.protocol`, which `even
 
 from __future__ import annotations
 
-from hel_tui.api.agent import Agent, Approve, Trust, Turn
+from hel_tui.api.agent import Agent
+from hel_tui.api.answering import Approve, Trust
 from hel_tui.api.results import (
     Call,
     Crashed,
@@ -29,6 +30,7 @@ from hel_tui.api.results import (
     Usage,
 )
 from hel_tui.api.shape import BadSchema
+from hel_tui.api.turn import Turn
 from hel_tui.core import protocol as events
 from hel_tui.core.protocol import ApprovalAnswer, ApprovalQuestion, Event, ServerClaim
 

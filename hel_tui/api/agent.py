@@ -7,31 +7,21 @@ from __future__ import annotations
 
 import asyncio
 import os
-import threading
-from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Generator, Mapping, Sequence
-from contextlib import aclosing
-from inspect import isawaitable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from hel_tui.api.results import Crashed, NoModel, NoSession, NotOpen, Result
-from hel_tui.api.shape import NAME, TRIES, Fits, Shape
-from hel_tui.api.tally import NOTHING, Tally
+from hel_tui.api.answering import Answers, Approve, Trust
+from hel_tui.api.results import NoSession, NotOpen, Result
+from hel_tui.api.shape import Shape
+from hel_tui.api.turn import Turn
+from hel_tui.api.wire import Wire
 from hel_tui.core import protocol as p
 from hel_tui.core.options import Options
-from hel_tui.core.runtime import Runtime
-
-Decision = bool | str | p.ApprovalAnswer
-"""Yes or no to a call; a text is a no that the model is told the reason of."""
-Approve = Callable[[p.ApprovalQuestion], Decision | Awaitable[Decision]]
-"""Asked before each call that needs a person's word."""
-Trust = Collection[str] | Callable[[p.ServerClaim], bool | Awaitable[bool]]
-"""Which servers of the project may be started in this run: their names, or a callable asked for each."""
 
 SERVER_WAIT = 60.0
 """Seconds a run waits for servers that are still starting."""
-NOBODY = "nobody is there to answer"
 
 
 class Agent:
@@ -85,30 +75,22 @@ class Agent:
             trust_first=trust is not None,
             server_wait=SERVER_WAIT,
         )
-        self._approve = approve
-        self._trust = trust
+        self._answers = Answers(approve, trust)
         self._on_event = on_event
-        self._runtime: Runtime | None = None
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._turn = asyncio.Lock()
-        self._hearers: list[asyncio.Queue[p.Event]] = []
-        self._model: asyncio.Future[str] | None = None
-        self._stopped = asyncio.Event()
-        self._answering: set[asyncio.Task[None]] = set()
-        self._restoring = False
-        self._usage = NOTHING
-        self._untrusted: set[str] = set()
-        self._crash = ""
-        self._raised: BaseException | None = None
-        """What a callable raised: it ends the run."""
-        self.session_id = ""
-        """Id of the session; known once the agent is open."""
+        self._wire: Wire | None = None
+        self._turns: list[Turn] = []
+        """Runs that are not over, in the order of their starts."""
+
+    @property
+    def session_id(self) -> str:
+        """Id of the session; known shortly after the agent is open, empty before."""
+        return self._wire.session_id if self._wire is not None else ""
 
     # ------------------------------------------------------------------- life
 
     async def __aenter__(self) -> Agent:
         """Open the core. Raises NoSession when the session to go on with is not there."""
-        if self._runtime is not None:
+        if self._wire is not None:
             raise NotOpen("an agent is opened once")
         if not self._options.project.is_dir():
             raise NotOpen(f"{self._options.project} is not a folder")
@@ -121,27 +103,23 @@ class Agent:
             )
             if not isinstance(found, Path):
                 raise NoSession(found)
-        self._loop = asyncio.get_running_loop()
-        self._model = self._loop.create_future()
-        self._runtime = Runtime(self._options)
-        self._runtime.start()
-        threading.Thread(target=self._pump, args=(self._runtime, self._loop), daemon=True).start()
+        self._wire = Wire(self._options, self._answers, self._on_event)
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """End in order: servers get their time (`END_TIME` of the core at most), nothing is left behind."""
-        runtime = self._core()
-        await asyncio.shield(asyncio.ensure_future(_in_thread(runtime.stop)))
-        await self._stopped.wait()
-        for task in self._answering:
-            task.cancel()
+        """End in order: servers get their time (`END_TIME` of the core at most), nothing is left behind.
+        A run that is under way is interrupted; those that had not begun raise NotOpen.
+        """
+        await self._open().close()
+        if tasks := [turn.task for turn in self._turns]:
+            await asyncio.gather(*tasks, return_exceptions=True)
 
-    def _core(self) -> Runtime:
-        if self._runtime is None:
+    def _open(self) -> Wire:
+        if self._wire is None:
             raise NotOpen("use the agent inside `async with`")
-        return self._runtime
+        return self._wire
 
     # ------------------------------------------------------------------- runs
 
@@ -159,211 +137,19 @@ class Agent:
     def start(
         self, prompt: str, *, schema: Mapping[str, Any] | None = None, timeout: float | None = None
     ) -> Turn:
-        """A run to be followed: `async for event in turn`, then `await turn`. As `run` otherwise."""
-        self._core()
-        return Turn(self, prompt, Shape(dict(schema)) if schema is not None else None, timeout)
-
-    async def _events(self, message: p.Submit) -> AsyncGenerator[p.Event, None]:
-        """The events of one turn, its end last."""
-        runtime = self._core()
-        heard: asyncio.Queue[p.Event] = asyncio.Queue()
-        self._hearers.append(heard)
-        over = False
-        try:
-            runtime.send(message)
-            while not over:
-                event = await heard.get()
-                if isinstance(event, p.CoreFailed | p.Stopped):
-                    over = True
-                    raise Crashed(self._crash) if self._crash else NotOpen("the agent was closed")
-                over = isinstance(event, p.TurnEnded)
-                yield event
-        finally:
-            if not over:  # given up in the middle: the next run must not meet this one
-                runtime.send(p.Interrupt(whole=True))
-                while not isinstance(await heard.get(), p.TurnEnded | p.Stopped):
-                    pass
-            self._hearers.remove(heard)
+        """Begin a run, after those begun before, and return at once. `await` it for its result, as `run`
+        gives it; `async for event in turn` follows it.
+        """
+        wire = self._open()
+        turn = Turn(wire, prompt, Shape(dict(schema)) if schema is not None else None, timeout)
+        self._turns.append(turn)
+        turn.task.add_done_callback(lambda _: self._turns.remove(turn))
+        return turn
 
     def interrupt(self) -> None:
         """End the run that is under way; its result comes with status `interrupted`."""
-        self._core().send(p.Interrupt(whole=True))
-
-    # ----------------------------------------------------------------- events
-
-    def _pump(self, runtime: Runtime, loop: asyncio.AbstractEventLoop) -> None:
-        """Carry events into the caller's loop, until the last one. Runs in a thread of its own."""
-        while True:
-            runtime.wait(1.0)
-            for event in runtime.drain():
-                try:
-                    loop.call_soon_threadsafe(self._take, event)
-                except RuntimeError:  # the loop is closed: nobody is there any more
-                    runtime.kill()
-                    return
-                if isinstance(event, p.Stopped):
-                    return
-
-    def _take(self, event: p.Event) -> None:
-        match event:
-            case p.SessionStarted():
-                self.session_id = event.session_id
-            case p.Cleared():
-                self._restoring, self.session_id = event.restoring, event.session_id
-            case p.SessionRestored():
-                self._restoring = False
-            case p.UsageChanged():
-                self._usage = event
-            case p.ModelChanged() if self._model is not None and not self._model.done():
-                self._model.set_result("" if event.label else event.note or "there is no model")
-            case p.ServerChanged():
-                put = self._untrusted.add if event.phase == "untrusted" else self._untrusted.discard
-                put(event.name)
-            case p.Asked():
-                task = asyncio.ensure_future(self._answer(event.question))
-                self._answering.add(task)
-                task.add_done_callback(self._answering.discard)
-            case p.CoreFailed():
-                self._crash = event.report
-            case p.Stopped():
-                self._stopped.set()
-                if self._model is not None and not self._model.done():
-                    self._model.set_result(self._crash or "the agent was closed")
-        if self._on_event is not None:
-            try:
-                self._on_event(event)
-            except Exception as error:
-                self._end_with(error)
-        if not self._restoring:
-            for hearer in self._hearers:
-                hearer.put_nowait(event)
-
-    async def _answer(self, question: p.Question) -> None:
-        """Answer a question by the callables; what they raise means no."""
-        answer: p.Answer = p.NotAnswered(NOBODY)
-        try:
-            match question:
-                case p.ApprovalQuestion() if self._approve is not None:
-                    answer = _decided(await _value(self._approve(question)))
-                case p.TrustQuestion() if self._trust is not None:
-                    allowed = [claim.name for claim in question.servers if await self._is_trusted(claim)]
-                    decision = p.TrustAnswer("once", frozenset(allowed))
-                    answer = decision if allowed else p.TrustAnswer("refuse")
-        except Exception as error:
-            self._end_with(error)
-        self._core().send(p.Reply(question.id, answer))
-
-    async def _is_trusted(self, claim: p.ServerClaim) -> bool:
-        if callable(self._trust):
-            return bool(await _value(self._trust(claim)))
-        return claim.name in (self._trust or ())
-
-    def _end_with(self, error: BaseException) -> None:
-        """A callable raised: the run ends, and the error comes out of it."""
-        self._raised = self._raised or error
-        self._core().send(p.Interrupt(whole=True))
-
-
-class Turn:
-    """One run. `await` it for its result; iterate over it for its events first, if wanted."""
-
-    def __init__(self, agent: Agent, prompt: str, shape: Shape | None, timeout: float | None) -> None:
-        self._agent = agent
-        self._prompt = prompt
-        self._shape = shape
-        self._timeout = timeout
-        self._timed_out = False
-        self._result: Result | None = None
-        self._begun = False
-
-    def __await__(self) -> Generator[Any, None, Result]:
-        return self._whole().__await__()
-
-    async def _whole(self) -> Result:
-        if not self._begun:
-            async for _ in self:
-                pass
-        if self._result is None:
-            raise NotOpen("the run was left before its end")
-        return self._result
-
-    async def __aiter__(self) -> AsyncGenerator[p.Event, None]:
-        """The events of the run, as they come. Once."""
-        if self._begun:
-            raise NotOpen("a run is gone through once")
-        self._begun = True
-        agent = self._agent
-        async with agent._turn:
-            if agent._model is not None and (note := await asyncio.shield(agent._model)):
-                raise Crashed(note) if agent._crash else NoModel(note)
-            tally = Tally(agent._core().call, agent._usage)
-            loop = asyncio.get_running_loop()
-            clock = loop.call_later(self._timeout, self._time_is_up) if self._timeout is not None else None
-            try:
-                async with aclosing(self._shaped(tally)) as events:  # it ends before the next run begins
-                    async for event in events:
-                        yield event
-            finally:
-                if clock is not None:
-                    clock.cancel()
-            raised, agent._raised = agent._raised, None
-            if raised is not None:
-                raise raised
-
-    async def _shaped(self, tally: Tally) -> AsyncGenerator[p.Event, None]:
-        """The turns of the run: one, or some more until an answer fits."""
-        agent, shape = self._agent, self._shape
-        asked = p.Submit(self._prompt)
-        if shape is not None:
-            asked = p.Submit(self._prompt, behind=shape.instruction(), names=(NAME,))
-        for attempt in range(1, TRIES + 1):
-            async with aclosing(agent._events(asked)) as events:
-                async for event in events:
-                    tally.take(event)
-                    yield event
-            tally.untrusted = len(agent._untrusted)
-            if self._timed_out and tally.ended is not None and tally.ended.reason == "interrupted":
-                message = f"Stopped after {self._timeout:g} seconds, the time limit."
-                self._result = tally.result(status="limit", message=message)
+        self._open()
+        for turn in self._turns:
+            if not turn.task.done():
+                turn.interrupt()
                 return
-            self._result = tally.result()
-            if shape is None or tally.ended is None or tally.ended.reason != "done":
-                return
-            found = shape.look(tally.text)
-            if isinstance(found, Fits):
-                self._result = tally.result(data=found.data)
-                return
-            self._result = tally.result(status="failed", message=shape.gave_up(found, attempt))
-            asked = p.Submit("", behind=shape.again(found), names=(NAME,))
-            tally.text = ""  # an answer that was found wanting is not looked at twice
-
-    def _time_is_up(self) -> None:
-        self._timed_out = True
-        self._agent.interrupt()
-
-
-def _decided(said: Decision) -> p.Answer:
-    if isinstance(said, str):
-        return p.ApprovalAnswer("deny", comment=said)
-    if isinstance(said, bool):
-        return p.ApprovalAnswer("once" if said else "deny")
-    return said
-
-
-async def _value(said: Any) -> Any:
-    return await said if isawaitable(said) else said
-
-
-async def _in_thread(work: Callable[[], object]) -> None:
-    """Run blocking work in a thread of its own: the loop's pool may be somebody else's."""
-    loop = asyncio.get_running_loop()
-    done = asyncio.Event()
-
-    def run() -> None:
-        try:
-            work()
-        finally:
-            loop.call_soon_threadsafe(done.set)
-
-    threading.Thread(target=run, daemon=True).start()
-    await done.wait()

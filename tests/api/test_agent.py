@@ -126,9 +126,77 @@ async def test_a_run_that_is_left_in_the_middle_ends_before_the_next_one_begins(
                 if isinstance(event, api.events.TextDelta):
                     break
             second = await one.run("second")
-            with pytest.raises(api.NotOpen, match="left"):
-                await left
+            assert (await left).status == "interrupted"
     assert (second.status, second.text) == ("done", "two")
+
+
+async def silent(exchange: Exchange) -> None:
+    await exchange.start()
+    await exchange.client_left()
+
+
+async def test_a_run_is_under_way_once_it_is_started_and_can_be_interrupted_before_anybody_waits_for_it(
+    project: Path,
+) -> None:
+    arrived = asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    async def answer(exchange: Exchange) -> None:
+        loop.call_soon_threadsafe(arrived.set)
+        await silent(exchange)
+
+    with Endpoint(answer) as endpoint:
+        async with agent(project, endpoint.url, mcp=False) as one:
+            turn = one.start("go")
+            async with asyncio.timeout(60):
+                await arrived.wait()
+            one.interrupt()
+            result = await turn
+            events = [event async for event in one.start("again", timeout=0.2)]
+    assert (result.status, result.reason) == ("interrupted", "interrupted")
+    assert isinstance(events[-1], api.events.TurnEnded)
+
+
+async def test_a_run_that_is_interrupted_before_its_turn_comes_sends_nothing(project: Path) -> None:
+    with ScriptedModel([say("one")]) as endpoint:
+        async with agent(project, endpoint.url, mcp=False) as one:
+            first, second = one.start("first"), one.start("second")
+            second.interrupt()
+            results = [await first, await second]
+            third = one.start("third")
+            one.interrupt()
+            results.append(await third)
+    assert [result.status for result in results] == ["done", "interrupted", "interrupted"]
+    assert len(endpoint.requests) == 1
+
+
+async def test_events_that_came_before_somebody_looked_are_not_lost(project: Path) -> None:
+    with ScriptedModel([say("one")]) as endpoint:
+        async with agent(project, endpoint.url, mcp=False) as one:
+            first = one.start("first")
+            await asyncio.wait([first.task])
+            seen = [event async for event in first]
+            with pytest.raises(api.NotOpen, match="once"):
+                [event async for event in first]
+    assert "".join(e.text for e in seen if isinstance(e, api.events.TextDelta)) == "one"
+
+
+async def test_runs_that_are_not_over_when_the_agent_is_closed_say_so_and_none_hangs(project: Path) -> None:
+    arrived = asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    async def answer(exchange: Exchange) -> None:
+        loop.call_soon_threadsafe(arrived.set)
+        await silent(exchange)
+
+    with Endpoint(answer) as endpoint:
+        async with agent(project, endpoint.url, mcp=False) as one:
+            first, second = one.start("first"), one.start("second")
+            async with asyncio.timeout(60):
+                await arrived.wait()
+        assert (await first).status == "interrupted"
+        with pytest.raises(api.NotOpen, match="closed"):
+            await second
 
 
 async def test_runs_that_are_begun_together_come_one_after_the_other(project: Path) -> None:
