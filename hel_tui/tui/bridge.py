@@ -48,6 +48,9 @@ class Core(Protocol):
     def call(self, call_id: str) -> p.CallDetail | None:
         """Everything about one call."""
 
+    def task(self, call_id: str, after: int) -> p.TaskWindow | None:
+        """What the task that a call is did from the event `after` on; None when that is not kept."""
+
     def earlier(self, before_turn: int, count: int) -> tuple[p.Event, ...]:
         """Events of turns before one."""
 

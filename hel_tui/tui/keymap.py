@@ -52,6 +52,7 @@ _TOGETHER = {
     "fields": ("list", "call"),
     "logs": ("log",),
     "wires": ("wire",),
+    "task": ("conversation",),
 }
 """Parts whose keys are live at once: a list's own keys and the general list keys."""
 

@@ -61,6 +61,11 @@ class CallItem:
     """Unix time when it ended; 0 before."""
     version: int = 0
 
+    @property
+    def is_task(self) -> bool:
+        """Whether it is a part of the work with a conversation of its own."""
+        return self.tool == "task" and not self.server
+
 
 @dataclass(slots=True)
 class NoticeItem:

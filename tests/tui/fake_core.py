@@ -87,6 +87,8 @@ class FakeCore:
     session_rows: tuple[p.SessionRow, ...] = ()
     found_hits: tuple[p.SessionHit, ...] = ()
     glance: p.SessionGlance | None = None
+    tasks: dict[str, list[p.Event]] = field(default_factory=dict)
+    tasks_cut: bool = False
     killed: bool = False
     stops: bool = True
     """Whether Shutdown is answered by Stopped."""
@@ -137,6 +139,10 @@ class FakeCore:
 
     def call(self, call_id: str) -> p.CallDetail | None:
         return self.details.get(call_id)
+
+    def task(self, call_id: str, after: int) -> p.TaskWindow | None:
+        events = self.tasks.get(call_id)
+        return None if events is None else p.TaskWindow(tuple(events[after:]), len(events), self.tasks_cut)
 
     def earlier(self, before_turn: int, count: int) -> tuple[p.Event, ...]:
         return self.earlier_events if before_turn > 1 and count else ()

@@ -55,6 +55,13 @@ class Commands:
 
         self.hel.push_screen(RenewalScreen(self.hel, number))
 
+    def open_task(self, call_id: str) -> None:
+        """The conversation of the task that a call is."""
+        from hel_tui.tui.screens.task import TaskScreen  # not needed for the first paint
+
+        if isinstance(card := self.screen.view.by_key.get(call_id), CallItem):
+            self.hel.push_screen(TaskScreen(self.hel, card))
+
     def open_models(self) -> None:
         """The sheet of models."""
         from hel_tui.tui.screens.models import ModelsScreen  # not needed for the first paint

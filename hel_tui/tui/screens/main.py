@@ -223,6 +223,10 @@ class MainScreen(MainLayout):
     def _renewal_of_card(self, event: Conversation.RenewalRequested) -> None:
         self.commands.open_renewal(event.number)
 
+    @on(Conversation.TaskRequested)
+    def _task_of_card(self, event: Conversation.TaskRequested) -> None:
+        self.commands.open_task(event.call_id)
+
     @on(Conversation.RerunRequested)
     def _rerun(self, event: Conversation.RerunRequested) -> None:
         self.commands.rerun(event.call_id)

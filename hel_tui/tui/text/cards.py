@@ -72,7 +72,8 @@ def title(server: str, tool: str) -> str:
     return f"{one_line(server, 60)} · {name}" if server else name
 
 
-def _state_word(item: CallItem, now: float) -> str:
+def state_word(item: CallItem, now: float) -> str:
+    """How a call stands, in words, with its time."""
     seconds = max(now - item.began, 0.0) if item.state == "running" and item.began else item.seconds
     if item.state == "running":
         # Whole seconds: the card is drawn again once a second.
@@ -90,7 +91,7 @@ _TIMELESS = frozenset({"queued", "waiting", "refused"})
 def card_header(item: CallItem, width: int, now: float, marked: bool = False) -> Line:
     """The first row of a call: glyph, server and tool, the arguments that matter, and how it stands."""
     glyph, ink = GLYPHS[item.state]
-    right: list[Span] = [(_state_word(item, now), MUTED if item.state in ("ok", "queued") else ink)]
+    right: list[Span] = [(state_word(item, now), MUTED if item.state in ("ok", "queued") else ink)]
     left: list[Span] = [(f"{glyph} ", ink), (title(item.server, item.tool), Ink("text", BOLD))]
     if item.by_hand:
         left.append((f" ({t('card.by_hand')})", MUTED))

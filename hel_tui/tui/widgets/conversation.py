@@ -65,6 +65,9 @@ class Conversation(TranscriptView):
             super().__init__()
             self.number = number
 
+    class TaskRequested(CardMessage):
+        """Open the conversation of the task that this call is."""
+
     class CopyRequested(Message):
         """Put `text` on the clipboard. It is clean."""
 
@@ -129,8 +132,11 @@ class Conversation(TranscriptView):
         return True
 
     def action_open(self) -> None:
-        """Open or close the card under the cursor."""
-        if self.transcript.marked >= 0:
+        """Open or close the card under the cursor; that of a task opens its conversation."""
+        item = self._marked_call()
+        if item is not None and item.is_task:
+            self.post_message(self.TaskRequested(item.key))
+        elif self.transcript.marked >= 0:
             self._toggle(self.transcript.marked)
 
     def _toggle(self, index: int, in_place: bool = False) -> None:
@@ -187,11 +193,13 @@ class Conversation(TranscriptView):
         return isinstance(item, ServerItem)
 
     def action_look(self) -> None:
-        """What came of a save, in full."""
+        """What came of a save, in full; what a task does."""
         index = self.transcript.marked
         item = self.transcript.entries[index].item if index >= 0 else None
         if isinstance(item, ServerItem) and item.kind == "renewal":
             self.post_message(self.RenewalRequested(item.number))
+        elif isinstance(item, CallItem) and item.is_task:
+            self.post_message(self.TaskRequested(item.key))
 
     def action_restart(self) -> None:
         self._of_server("restart")

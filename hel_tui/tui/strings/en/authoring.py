@@ -3,7 +3,7 @@
 STRINGS: dict[str, str] = {
     "where.checks": "Checks",
     "where.renewal": "A save of a watched server",
-    "action.conversation.look": "old and new results of a save, side by side",
+    "action.conversation.look": "old and new results of a save, side by side; what a task does",
     "action.checks.all": "run all that are shown",
     "action.checks.this": "run this one (Enter too)",
     "action.checks.server": "run all of its server",

@@ -3,7 +3,7 @@
 STRINGS: dict[str, str] = {
     "where.checks": "검사",
     "where.renewal": "지켜보는 서버의 저장",
-    "action.conversation.look": "저장 전후의 결과를 나란히 보기",
+    "action.conversation.look": "저장 전후의 결과를 나란히 보기, 작업이 한 일 보기",
     "action.checks.all": "보이는 검사 모두 실행",
     "action.checks.this": "이 검사 실행 (Enter도)",
     "action.checks.server": "이 서버의 검사 모두 실행",
