@@ -52,10 +52,19 @@ class Mark(Bar):
             self.refresh()
 
 
+SCROLL_BAR = 2
+"""Cells at the right of the conversation that a toast leaves free."""
+LEAST_TOAST = 40
+"""Cells that are room enough for one."""
+
+
 class MainLayout(Screen[None]):
     """The parts of the main screen, without what they do."""
 
     AUTO_FOCUS = "#prompt"
+    DEFAULT_CSS = """
+    MainLayout Toast { max-width: 80%; }
+    """
 
     def __init__(self, hel: HelApp) -> None:
         super().__init__(id="main")
@@ -113,9 +122,18 @@ class MainLayout(Screen[None]):
             self.side.styles.width = width
         self.query_one(Splitter).display = mode in ("wide", "icons")
         self.set_class(self.large_log, "-large-log")
+        self.call_after_refresh(self._place_toasts)
         self.show_todos()
         if mode in ("icons", "none") and self.focused in self.side.panes:
             self.set_focus(self.prompt)
+
+    def _place_toasts(self) -> None:
+        """Keep them left of the line between the columns: the compositor cuts what is drawn over an edge,
+        and a wide character that stands across one is lost.
+        """
+        room = self.conversation.region.right - SCROLL_BAR
+        for rack in self.query("#textual-toastrack"):
+            rack.styles.width = room if room >= LEAST_TOAST else "1fr"
 
     def panes(self) -> list[Widget]:
         """What Tab goes through now."""
