@@ -17,12 +17,15 @@ from pathlib import Path
 
 from hel_tui.core.store.atomic import PRIVATE_FILE, why
 from hel_tui.core.store.places import PROJECT_MARK, Places, make_private
+from hel_tui.core.store.sessions.activity import last_activity
 from hel_tui.core.store.sessions.journal import FILE
 from hel_tui.core.store.sessions.locking import Lock
 from hel_tui.core.store.sessions.own import read_own
 
 LAST = "last"
-"""Stands for the session of the project that was written last."""
+"""Stands for the session of the project that was active last."""
+_SLACK = 1.0
+"""Seconds by which a record may be newer than its file: the clock of the one is not that of the other."""
 _LONGEST_HEAD = 1 << 16
 _GONE = ".deleted-"
 
@@ -83,18 +86,21 @@ def _project_of_head(folder: Path) -> str:
         return ""
 
 
-def sessions_of(places: Places, project: Path | None) -> list[Path]:
-    """The sessions of a project (None: of all), the one written last first."""
+def newest_of(places: Places, project: Path | None) -> Path | None:
+    """The session of a project (None: of all) that was active last, as the index has it; None for none.
+
+    Nothing is younger than its file: of most sessions the time of that is enough.
+    """
     real = os.path.realpath(project) if project is not None else None
-    found = [folder for folder in session_folders(places) if real is None or project_of(folder) == real]
-    return sorted(found, key=_written, reverse=True)
-
-
-def _written(folder: Path) -> tuple[float, str]:
-    try:
-        return (folder / FILE).stat().st_mtime, folder.name
-    except OSError:
-        return 0.0, folder.name
+    found = sorted(session_states(places), key=lambda one: one[1].st_mtime_ns, reverse=True)
+    best: tuple[float, str] | None = None
+    for name, state in found:
+        if best is not None and state.st_mtime + _SLACK < best[0]:
+            break
+        folder = places.sessions / name
+        if real is None or project_of(folder) == real:
+            best = max(best or (0.0, ""), (last_activity(folder), name))
+    return places.sessions / best[1] if best is not None else None
 
 
 def find_session(places: Places, project: Path | None, wanted: str) -> Path | str:
@@ -102,8 +108,7 @@ def find_session(places: Places, project: Path | None, wanted: str) -> Path | st
     any); a sentence when there is none, or several.
     """
     if wanted == LAST:
-        newest = sessions_of(places, project)
-        return newest[0] if newest else f"There is no session of {project} yet."
+        return newest_of(places, project) or f"There is no session of {project} yet."
     if wanted and (places.sessions / wanted / FILE).is_file() and "/" not in wanted:
         fitting = [places.sessions / wanted]
     else:

@@ -26,7 +26,7 @@ from hel_tui.core.store.sessions.indexing import COLUMNS, Indexed, read_on, stor
 from hel_tui.core.store.sessions.locking import is_open
 
 NAME = "sessions.sqlite3"
-VERSION = 2
+VERSION = 3
 """Of the tables; another one is thrown away."""
 PATIENCE = 10.0
 """Seconds another process that writes the index is waited for."""
@@ -70,7 +70,7 @@ class Index:
     # ------------------------------------------------------------------ reading
 
     def sessions(self, project: Path | None = None) -> list[SessionRow]:
-        """All sessions of a project (None: of all), the one written last first."""
+        """All sessions of a project (None: of all), the one that was active last first."""
         return self._sound(lambda: self._sessions(project))
 
     def search(

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
+from hel_tui.core.store.sessions.activity import ACTIVITY, time_of
 from hel_tui.core.store.sessions.journal import FILE
 from hel_tui.core.store.sessions.reading import is_damaged, kind_of, lines_of, parsed
 from hel_tui.core.vocabulary import Json
@@ -32,6 +33,7 @@ class Indexed:
     parent: str = ""
     created: float = 0.0
     updated: float = 0.0
+    """When it was active last (see activity)."""
     turns: int = 0
     size: int = 0
     mtime: int = 0
@@ -72,8 +74,8 @@ def read_on(one: Indexed, folder: Path) -> None:
             if (record := parsed(line)) is None:
                 one.damaged += 1
                 continue
-            if isinstance(written := record.get("t"), int | float):
-                one.updated = written
+            if kind in ACTIVITY:
+                one.updated = time_of(record) or one.updated
             if kind == "TurnStarted":
                 if parts:
                     one.texts.append((turn, "\n".join(parts)))
@@ -86,6 +88,7 @@ def read_on(one: Indexed, folder: Path) -> None:
             parts += _texts(kind, record)
     if parts:
         one.texts.append((turn, "\n".join(parts)))
+    one.updated = max(one.updated, one.created)
 
 
 _TELLING = frozenset(
@@ -99,8 +102,7 @@ _TELLING = frozenset(
 def _take(one: Indexed, kind: str, record: Json) -> None:
     match kind:
         case "session":
-            written = record.get("t")
-            one.created = float(written) if isinstance(written, int | float) else 0.0
+            one.created = time_of(record)
             parent = record.get("parent")
             one.parent = str(parent.get("id", "")) if isinstance(parent, dict) else ""
             one.project = one.project or str(record.get("project", ""))

@@ -15,7 +15,7 @@ import pytest
 from hel_tui.core.protocol import SessionHit, SessionRow
 from hel_tui.core.store.places import Places
 from hel_tui.core.store.redact import Redactor
-from hel_tui.core.store.sessions.folders import delete_session, mark
+from hel_tui.core.store.sessions.folders import LAST, delete_session, find_session, mark
 from hel_tui.core.store.sessions.forking import fork_session
 from hel_tui.core.store.sessions.index import NAME, Index
 from hel_tui.core.store.sessions.journal import Journal
@@ -111,6 +111,42 @@ def test_sessions_are_listed_by_project_the_newest_first(places: Places) -> None
     os.utime(places.session_dir("a"))
     assert [row.session_id for row in listed(places, "/p")] == ["c", "a"]
     assert [row.title for row in listed(places)] == ["three", "two", "one"]
+
+
+def test_the_newest_is_the_one_active_last_in_the_list_and_where_one_goes_on(places: Places) -> None:
+    clock = [1_000.0]
+
+    def add(name: str, *records: dict[str, object]) -> None:
+        """Write these, a minute after the last ones."""
+        clock[0] += 60
+        folder = places.session_dir(name)
+        journal = Journal(folder, Redactor(), Lock(folder), now=lambda: clock[0])
+        mark(folder, Path("/p"))
+        for record in records:
+            journal.write(record)
+        journal.close()
+        os.utime(folder / "session.jsonl", (clock[0], clock[0]))
+
+    def order() -> list[str]:
+        """As it is listed; an index that is made anew and `find_session` have to agree."""
+        rows = [row.session_id for row in listed(places)]
+        (places.cache / NAME).unlink()
+        assert [row.session_id for row in listed(places)] == rows
+        assert find_session(places, Path("/p"), LAST) == places.session_dir(rows[0])
+        return rows
+
+    for name in ("a", "b", "c"):
+        head = {"k": "session", "v": 1, "id": name, "project": "/p"}
+        add(name, head, {"k": "TurnStarted", "turn": 1, "text": name}, {"k": "TurnEnded", "turn": 1})
+    assert order() == ["c", "b", "a"]
+    add("a", {"k": "title", "title": "renamed"})
+    add("b", {"k": "Notice", "severity": "info", "text": "x" * 300_000}, {"k": "model", "label": "m"})
+    assert order() == ["c", "b", "a"]
+    add("b", {"k": "CallChanged", "call_id": "1", "state": "ok"})
+    assert order() == ["b", "c", "a"]
+    fork = fork_session(places.session_dir("a"), 1)
+    assert not isinstance(fork, str)
+    assert order() == [fork.folder.name, "b", "c", "a"]
 
 
 def test_a_fork_knows_its_parent_and_has_only_the_turns_up_to_its_own(places: Places) -> None:
