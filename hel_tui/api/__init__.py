@@ -18,6 +18,7 @@ from __future__ import annotations
 from hel_tui.api.agent import Agent
 from hel_tui.api.answering import Approve, Trust
 from hel_tui.api.results import (
+    BadArgument,
     Call,
     Crashed,
     HelError,
@@ -39,6 +40,7 @@ __all__ = [
     "ApprovalAnswer",
     "ApprovalQuestion",
     "Approve",
+    "BadArgument",
     "BadSchema",
     "Call",
     "Crashed",

@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import Any
 
 from hel_tui.api.answering import Answers, Approve, Trust
+from hel_tui.api.arguments import check_amount, check_list, check_options, check_prompt
 from hel_tui.api.results import NoSession, NotOpen, Result
 from hel_tui.api.shape import Shape
 from hel_tui.api.turn import Turn
@@ -55,7 +56,10 @@ class Agent:
     ) -> None:
         """`model` is `PROVIDER/NAME`; `resume` an id, its beginning or `last`; `max_cost` US dollars over all
         runs of this agent; `environ` stands for the environment (keys, HEL_HOME). `on_event` hears all.
+        Raises BadArgument.
         """
+        check_list("tools", tools)
+        check_list("mcp_config", mcp_config)
         self._options = Options(
             project=Path(project).expanduser().resolve(),
             environ=dict(os.environ if environ is None else environ),
@@ -75,6 +79,7 @@ class Agent:
             trust_first=trust is not None,
             server_wait=SERVER_WAIT,
         )
+        check_options(self._options)
         self._answers = Answers(approve, trust)
         self._on_event = on_event
         self._wire: Wire | None = None
@@ -129,8 +134,8 @@ class Agent:
         """Answer a prompt and return how that went, whatever the end. One run at a time; others wait.
 
         With `schema` the answer is JSON that fits it, in `result.data`; asked again a few times where it does
-        not. `timeout` in seconds ends the run in order, with status `limit`. Raises NoModel, BadSchema,
-        Crashed, and what `approve` or `trust` raised.
+        not. `timeout` in seconds ends the run in order, with status `limit`. Raises BadArgument, BadSchema,
+        NoModel, Crashed, and what `approve` or `trust` raised.
         """
         return await self.start(prompt, schema=schema, timeout=timeout)
 
@@ -138,9 +143,11 @@ class Agent:
         self, prompt: str, *, schema: Mapping[str, Any] | None = None, timeout: float | None = None
     ) -> Turn:
         """Begin a run, after those begun before, and return at once. `await` it for its result, as `run`
-        gives it; `async for event in turn` follows it.
+        gives it; `async for event in turn` follows it. Raises BadArgument, BadSchema.
         """
         wire = self._open()
+        check_prompt(prompt)
+        check_amount("timeout", timeout)
         turn = Turn(wire, prompt, Shape(dict(schema)) if schema is not None else None, timeout)
         self._turns.append(turn)
         turn.task.add_done_callback(lambda _: self._turns.remove(turn))

@@ -19,6 +19,10 @@ class HelError(Exception):
     """Base of all errors of this API. Its text is a sentence for a person."""
 
 
+class BadArgument(HelError, ValueError):
+    """What was given to the agent or a run cannot be meant."""
+
+
 class NoModel(HelError):
     """No model can answer: none was named, or the one named cannot be had."""
 

@@ -325,6 +325,37 @@ async def test_a_cost_that_cannot_be_told_is_refused_before_the_first_request(
     assert model.requests == []
 
 
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"access": "bogus"}, "access: there is no 'bogus'; there are read-only, confirm, auto"),
+        ({"effort": "huge"}, "effort: there is no 'huge'; there are none, minimal"),
+        ({"tools": ["nosuch"]}, "tools: there is no 'nosuch'; there are read_file"),
+        ({"tools": "bash"}, r"tools must be a list, such as \['bash'\]"),
+        ({"max_steps": 0}, "max_steps must be a whole number above 0, not 0"),
+        ({"max_steps": True}, "max_steps must be a whole number above 0, not True"),
+        ({"max_output": 1.5}, "max_output must be a whole number above 0, not 1.5"),
+        ({"max_cost": float("nan")}, "max_cost must be a number above 0, not nan"),
+        ({"mcp_config": ["no-such-file.json"]}, "no-such-file.json is not a file"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused_before_anything_starts(
+    project: Path, given: dict[str, Any], sentence: str
+) -> None:
+    with pytest.raises(api.BadArgument, match=sentence):
+        agent(project, None, **given)
+
+
+async def test_a_run_without_words_or_with_no_time_is_refused(project: Path) -> None:
+    with ScriptedModel([]) as endpoint:
+        async with agent(project, endpoint.url, mcp=False) as one:
+            with pytest.raises(api.BadArgument, match="the prompt must be a text that is not empty"):
+                await one.run(" ")
+            with pytest.raises(api.BadArgument, match="timeout must be a number above 0, not 0"):
+                one.start("go", timeout=0)
+    assert endpoint.requests == []
+
+
 async def test_an_agent_that_is_not_open_says_so() -> None:
     with pytest.raises(api.NotOpen):
         await Agent(".").run("go")
