@@ -108,6 +108,14 @@ def resolve(
     return Choice(info, profile, key, source)
 
 
+def problem_with(model: str, base_url: str | None) -> str:
+    """Why there can be no such model, whatever its key: a sentence; empty when there can. Contacts nobody."""
+    if model.partition("/")[0] in (DEMO, LOCAL_FILE):
+        return ""
+    choice = resolve(model, base_url, environ={}, keyring=lambda _name: "any")
+    return choice.note if choice.info is None else ""
+
+
 def base_url_of(url: str) -> str:
     """A base URL as people write it, without what they paste too much of."""
     url = url.strip().rstrip("/")

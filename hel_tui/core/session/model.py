@@ -10,7 +10,7 @@ import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from hel_tui.core.models.types import EFFORTS, ChatModel, FaultKind, ModelFault
+from hel_tui.core.models.types import EFFORTS, ChatModel, FaultKind, ModelFault, ModelInfo
 from hel_tui.core.options import Options
 from hel_tui.core.protocol import Event, ModelChanged, ModelLoading, Notice
 from hel_tui.core.store.secrets import keyring_value
@@ -66,6 +66,8 @@ class Model:
         self._choosing = asyncio.Lock()
         self._settled = asyncio.Event()
         self._falling = asyncio.Lock()
+        self._judged = ""
+        """The model to stand in that was looked at."""
         self._loading: asyncio.Task[object] | None = None
         """Loads a file; it can be given up."""
 
@@ -74,6 +76,7 @@ class Model:
         if self.effort == self._wishes.effort:
             self.effort = self._options.effort or wishes.effort
         self._wishes = wishes
+        self._judge_stand_in()
 
     @property
     def base_url(self) -> str:
@@ -124,6 +127,7 @@ class Model:
         self._announce(found)
         if found is not None and self.note:
             self._emit(Notice("warning", self.note, found.info.label))
+        self._judge_stand_in()
         return found.info.label if found is not None else ""
 
     async def _opened(self, model: str | None, base_url: str | None) -> ChatModel | None:
@@ -199,11 +203,31 @@ class Model:
 
     # ------------------------------------------------------------ standing in
 
+    @property
+    def _stand_in_wanted(self) -> str:
+        return self._options.fallback_model or self._wishes.fallback
+
+    def _address_for(self, wanted: str, failed: ModelInfo) -> str | None:
+        """The person's own address, where it is that of the wanted model's provider."""
+        same = wanted.partition("/")[0] == failed.provider
+        return (self._base_url or None) if same else None
+
+    def _judge_stand_in(self) -> None:
+        """Say at once, not only when it is needed, that the one that is to stand in cannot be had."""
+        wanted = self._stand_in_wanted
+        if self.current is None or not wanted or wanted == self._judged:
+            return
+        from hel_tui.core.models.choose import problem_with
+
+        self._judged = wanted
+        if problem := problem_with(wanted, self._address_for(wanted, self.current.info)):
+            self._emit(Notice("warning", f"{wanted} cannot stand in: {problem}"))
+
     async def fall_back(self, fault: ModelFault, failed: ChatModel) -> ChatModel | None:
         """The model that answers the rest of the turn after such a fault of another one, told to the person;
         None when there is none, or when another could not do better.
         """
-        wanted = self._options.fallback_model or self._wishes.fallback
+        wanted = self._stand_in_wanted
         if not wanted or fault.kind not in PASSING or fault.partial is not None:
             return None
         if wanted == failed.info.label or failed is self._stand_in:
@@ -223,7 +247,7 @@ class Model:
                 environ = {name: value for name, value in environ.items() if name != HEL_KEY}
             opened = await open_model(
                 wanted,
-                (self._base_url or None) if same else None,
+                self._address_for(wanted, failed.info),
                 environ=environ,
                 keyring=self.key,
                 vision=self._wishes.vision,

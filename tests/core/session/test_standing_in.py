@@ -82,6 +82,27 @@ def test_one_that_cannot_be_opened_is_told(play: Open) -> None:
         assert any("openai/gpt-5 cannot stand in: openai needs a key" in n.text for n in driver.of(p.Notice))
 
 
+def cannot(driver: Driver) -> list[str]:
+    return [one.text for one in driver.of(p.Notice) if "cannot stand in" in one.text]
+
+
+def test_one_of_a_provider_that_there_is_not_is_told_before_it_is_needed_and_once(play: Open) -> None:
+    with play(say("hi"), servers={}, fallback_model="bogus/x") as driver:
+        assert driver.ask("go").reason == "done"
+        (said,) = cannot(driver)
+        assert said.startswith("bogus/x cannot stand in: Provider 'bogus' is not known")
+        driver.send(p.SetModel("demo/walk-through", None))
+        driver.wait(lambda _: labels(driver)[-1][0].startswith("demo"))
+        assert len(cannot(driver)) == 1
+
+
+@pytest.mark.parametrize("wanted", ["openai/gpt-5", "scripted/other", "demo/walk-through", "local/x.gguf"])
+def test_one_that_there_may_be_is_not_spoken_of(play: Open, wanted: str) -> None:
+    with play(say("hi"), servers={}, fallback_model=wanted) as driver:
+        assert driver.ask("go").reason == "done"
+        assert cannot(driver) == []
+
+
 def test_without_one_the_turn_ends_as_it_did(play: Open) -> None:
     with play(*DOWN, servers={}) as driver:
         assert driver.ask("go").reason == "failed"
