@@ -15,6 +15,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from hel_tui.cli.common import Exit, Parser, check_home
+from hel_tui.foreign import printable
 
 if TYPE_CHECKING:
     from hel_tui.core.protocol import ModelList, ModelRow
@@ -57,6 +58,9 @@ def run(args: argparse.Namespace) -> int:
         sys.stdout.write(json.dumps({"providers": providers, "models": models}, indent=2) + "\n")
     else:
         _print(told, rows)
+        if told.models and not rows:
+            words = printable(" ".join(args.words))[:80]
+            sys.stderr.write(f"hel models: no name of {len(told.models)} has {words} in it.\n")
     return Exit.DONE if rows else Exit.FAILED
 
 
@@ -79,8 +83,6 @@ async def _told(base_url: str | None) -> ModelList:
 
 
 def _print(told: ModelList, rows: list[ModelRow]) -> None:
-    from hel_tui.foreign import printable
-
     for row in rows:
         sys.stdout.write(printable(_line(row)).rstrip() + "\n")
     for provider in told.providers:

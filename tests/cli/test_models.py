@@ -60,3 +60,11 @@ def test_a_provider_that_refuses_is_told_and_nothing_found_is_a_failure(
         done = hel("models", "--base-url", engine.url, env=env, cwd=tmp_path)
     assert done.status == 1
     assert "answered 404 when asked for its models." in done.err
+
+
+def test_words_that_no_model_has_are_told(env: dict[str, str], tmp_path: Path) -> None:
+    with Engine(LISTED) as engine:
+        done = hel("models", "zzz", "--base-url", engine.url, env=env, cwd=tmp_path)
+        told = hel("models", "zzz", "--base-url", engine.url, "--json", env=env, cwd=tmp_path)
+    assert (done.status, done.out, done.err) == (1, "", "hel models: no name of 2 has zzz in it.\n")
+    assert (told.status, json.loads(told.out)["models"], told.err) == (1, [], "")

@@ -299,7 +299,8 @@ def _flag(value: Any) -> bool:
 def _one_of(*choices: str) -> Callable[[Any], str]:
     def read(value: Any) -> str:
         if value not in choices:
-            raise _Bad(f"it must be one of {', '.join(choices)}")
+            words = ", ".join(filter(None, choices)) + (", or empty" if "" in choices else "")
+            raise _Bad(f"it must be one of {words}")
         return str(value)
 
     return read

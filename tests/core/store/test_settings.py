@@ -55,6 +55,7 @@ def test_a_person_sets_everything(tmp_path: Path, places: Places) -> None:
         ('network = "no"', "true or false"),
         ("theme = 1", "text in quotes"),
         ("access = []", "one of"),
+        ('effort = "huge"', "it must be one of none, minimal, low, medium, high, xhigh, max, or empty"),
     ],
 )
 def test_a_bad_value_is_left_out_with_its_line(tmp_path: Path, places: Places, line: str, said: str) -> None:
