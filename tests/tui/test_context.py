@@ -119,10 +119,20 @@ async def test_it_follows_the_meter_and_its_key_shortens_the_conversation():
         )
         await d.put(p.UsageChanged(1_420, 1_000, 420, 128_000, 0, 0))
         assert "1,420 of 128,000 tokens (1.1 %)" in screen_text(d.app)
-        await d.press("c")
+        await d.press("c", "c")
+        await d.until(lambda: d.app.screen is d.app.main)
         assert d.core.sent(p.Compact) == [p.Compact()]
-        await d.press("escape")
-        assert d.app.screen is d.app.main
+
+
+@pytest.mark.parametrize("going", [p.Queued(("/compact",)), p.Compacting(1)], ids=["waits", "runs"])
+async def test_what_is_being_shortened_is_not_shortened_twice(going):
+    async with opened(a_core()) as d:
+        await d.put(p.TurnStarted(1, "x"), going)
+        d.app.main.action_context()
+        await d.until(lambda: isinstance(d.app.screen, ContextScreen))
+        await d.press("c")
+        await d.until(lambda: any("already" in one.message for one in d.app._notifications))
+        assert d.core.sent(p.Compact) == [] and isinstance(d.app.screen, ContextScreen)
 
 
 async def test_slash_commands():

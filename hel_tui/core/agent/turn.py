@@ -6,6 +6,7 @@ interrupt or a fault stays. Not here: running calls (calls), the wire (models), 
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
@@ -159,7 +160,10 @@ class Agent:
 
     async def compact(self, turn: int, focus: str, model: ChatModel) -> Ending:
         """Let a summary stand for all but the newest messages, because the person wants it."""
-        return Ending("done", await self.context.compact(turn, model, focus))
+        try:
+            return Ending("done", await self.context.compact(turn, model, focus))
+        except asyncio.CancelledError:
+            return Ending("interrupted", "Interrupted. There is no summary: the conversation is as it was.")
 
     async def turn(
         self,

@@ -23,6 +23,8 @@ from hel_tui.tui.widgets.sheet import SheetView
 if TYPE_CHECKING:
     from hel_tui.tui.app import HelApp
 
+COMMAND = "/compact"
+"""As it waits behind a turn that runs."""
 PICTURE = 5
 """Rows of the picture."""
 
@@ -36,6 +38,7 @@ class ContextScreen(LiveScreen):
         super().__init__(id="context")
         self.hel = hel
         self.sheet = SheetView()
+        self._asked = False
 
     def compose(self) -> ComposeResult:
         with Vertical(id="context-body"):
@@ -68,4 +71,17 @@ class ContextScreen(LiveScreen):
             self.dismiss(None)
         elif event.key in keymap.keys("context.compact"):
             event.stop()
-            self.hel.send(p.Compact())
+            self._shorten()
+
+    def _shorten(self) -> None:
+        """Ask for a summary, and go where it is seen to come; once, however often the key is pressed."""
+        state = self.hel.bridge.state
+        if self._asked:
+            return
+        if state.compacting or COMMAND in state.queued:
+            self.hel.say(t("context.already"), "warning")
+            return
+        self._asked = True
+        self.hel.send(p.Compact())
+        self.hel.main.conversation.action_end()
+        self.dismiss(None)

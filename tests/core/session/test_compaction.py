@@ -254,6 +254,7 @@ def test_esc_cancels_a_summary_and_leaves_the_conversation_as_it_was(
         driver.wait(lambda _: p.Compacting(4) in driver.events and len(model.requests) == 4, "the summary")
         driver.send(p.Interrupt())
         assert driver.turn_end(3).reason == "interrupted"
+        assert "There is no summary" in driver.turn_end(3).message
         assert driver.events.count(p.Compacting(4, on=False)) == 1
         assert driver.ask("hello?").reason == "done"
     before, after = model.requests[2], model.requests[-1]

@@ -16,6 +16,7 @@ STRINGS: dict[str, str] = {
     "context.scaled": "The parts are estimates, scaled to that count.",
     "context.compactions": "Shortened {n} times in this conversation.",
     "context.compactions.one": "Shortened once in this conversation.",
+    "context.already": "It is being shortened already, or will be after the turn.",
     "context.system": "hel's own words",
     "context.instructions": "instructions of the project",
     "context.inventory": "list of tools to load",

@@ -15,6 +15,7 @@ STRINGS: dict[str, str] = {
     "context.estimated": "모두 추정치입니다. 제공자가 아직 요청을 세지 않았습니다.",
     "context.scaled": "각 부분은 그 수에 맞춘 추정치입니다.",
     "context.compactions": "이 대화를 {n}번 줄였습니다.",
+    "context.already": "이미 줄이고 있거나 턴이 끝나면 줄입니다.",
     "context.system": "hel의 기본 지시",
     "context.instructions": "프로젝트 지침",
     "context.inventory": "불러올 수 있는 도구 목록",
