@@ -244,3 +244,10 @@ def test_the_table_of_costs_fits_eighty_columns():
 
 def test_shares_below_a_thousandth_are_not_nothing():
     assert (percent(1, 128_000), percent(0, 128_000), percent(39_680, 128_000)) == ("<0.1 %", "0.0 %", "31 %")
+
+
+def test_a_summary_the_person_wanted_is_no_turn_of_the_conversation():
+    turns = (p.TurnSpent(3, "a/b", p.Spent(2, 900)), p.TurnSpent(4, "a/b", p.Spent(1, 300), compact=True))
+    table = cost_lines(p.Spending(p.Spent(3, 1_200), turns))
+    lines = ["".join(text for text, _ in line) for line in table]
+    assert [line.split()[0] for line in lines if line.startswith(("turn", "/"))] == ["/compact", "turn"]

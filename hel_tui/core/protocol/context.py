@@ -166,6 +166,8 @@ class TurnSpent:
     model: str
     """The last one that answered in it."""
     spent: Spent
+    compact: bool = False
+    """It was nothing but a summary that the person wanted."""
 
 
 @dataclass(frozen=True, slots=True)

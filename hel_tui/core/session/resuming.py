@@ -104,6 +104,7 @@ class Resuming:
         """
         kept, agent = opened.kept, self._parts.agent
         agent.go_on(kept.messages, kept.usage, items=kept.size, compactions=max(kept.compactions, default=0))
+        agent.context.accounts.tell_apart(kept.spent)
         agent.context.compactor.earlier = EarlierCompactions(kept.folder, kept.compactions).detail
         self._parts.todos.go_on(kept.todos)
         self._parts.ledger.go_on(EarlierCalls(kept.folder, kept.calls))

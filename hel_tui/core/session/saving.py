@@ -36,6 +36,8 @@ class Saving:
         self._redactor = redactor
         self._out = out
         self._model = ""
+        self._sums: p.UsageChanged | None = None
+        """What was told of last."""
         self._begin(folder, Lock(folder))
 
     def _begin(self, folder: Path, lock: Lock) -> None:
@@ -48,7 +50,7 @@ class Saving:
         self._veils: dict[str, tuple[Veil, type[p.TextDelta | p.ReasoningDelta]]] = {}
         self._tools: dict[str, str] = {}
         """Definitions (hashes) under which tools were called, by public name."""
-        self._counted: tuple[object, ...] = (0, 0, 0, None, 0)
+        self._counted: tuple[object, ...] = (0, 0, 0, None, 0, 0, 0)
         self._titled = False
         """A person gave a title."""
         self._has_title = False
@@ -117,6 +119,7 @@ class Saving:
             case p.TurnStarted():
                 self._turn_started(event)
             case p.UsageChanged():
+                self._sums = event
                 if self._has_head and _counts(event) != self._counted:
                     self._counted = _counts(event)
                     self._write(records.event_record(event))
@@ -218,6 +221,9 @@ class Saving:
                     "hel": __version__,
                 }
             )
+            if self._sums is not None and _counts(self._sums) != self._counted:  # of sessions before this one
+                self._counted = _counts(self._sums)
+                self._journal.write(records.event_record(self._sums))
         return self._journal.write(record)
 
     def _trouble(self, since: float, reason: str) -> None:

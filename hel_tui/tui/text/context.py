@@ -176,7 +176,10 @@ def cost_lines(spending: p.Spending | None) -> list[Line]:
     rows = [(t("cost.session"), spending.session)]
     if spending.summaries.requests:
         rows.append((t("cost.summaries"), spending.summaries))
-    turns = [(t("cost.turn", n=one.turn), one.spent) for one in reversed(spending.turns)]
+    turns = [
+        (t("cost.compact") if one.compact else t("cost.turn", n=one.turn), one.spent)
+        for one in reversed(spending.turns)
+    ]
     table = [[name, *_figures(spent)] for name, spent in [*rows, *turns]]
     heads = ["", *(t(f"cost.{name}") for name in _COLUMNS)]
     widths = [max(cell_len(row[at]) for row in [heads, *table]) for at in range(len(heads))]

@@ -40,6 +40,34 @@ def test_the_summary_comes_back_and_the_next_one_has_a_number_of_its_own(
     assert spending.session.input_tokens == usage.input_tokens
 
 
+def test_what_each_turn_took_is_told_after_a_resume_a_summary_by_its_own_name(
+    play: Open, model: ScriptedModel
+) -> None:
+    answer = summarising()
+    with play(*[answer] * 12, servers={}, tools=("read_file",)) as driver:
+        driver.ask("elsewhere")
+        driver.send(p.NewSession())
+        driver.wait(lambda _: driver.of(p.Cleared), "the new session")
+        talk(driver, 3)
+        driver.send(p.Compact())
+        ended = len(driver.of(p.TurnEnded))
+        driver.turn_end(ended)
+        before = driver.core.spending()
+        session = driver.of(p.Cleared)[0].session_id
+    assert before is not None and before.summaries.requests == 1
+    assert [one.compact for one in before.turns] == [False, False, False, False, True]
+    for how in ("kept", "forked"):
+        with play(*[answer] * 12, servers={}, tools=("read_file",), resume=session) as driver:
+            driver.wait(lambda _: driver.of(p.SessionRestored), "the session")
+            if how == "forked":
+                driver.send(p.ForkSession())
+                driver.wait(lambda _: driver.of(p.SessionRestored)[1:], "the fork")
+            after = driver.core.spending()
+        assert after is not None
+        assert after.turns == before.turns[1:]
+        assert (after.session, after.summaries) == (before.session, before.summaries)
+
+
 def test_a_large_result_can_be_read_in_ranges_before_and_after_a_resume(
     play: Open, model: ScriptedModel
 ) -> None:

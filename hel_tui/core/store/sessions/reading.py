@@ -30,7 +30,7 @@ _DIGITS = 20
 _BEGIN = b'{"k":"'
 _WHOLE = KINDS | {
     *("session", "title", "tool", "model"),
-    *("UsageChanged", "TurnStarted", "TurnEnded", "Compacted", "TodosChanged"),
+    *("UsageChanged", "TurnStarted", "StepStarted", "TurnEnded", "Compacted", "TodosChanged"),
 }
 """Kinds that are read at once. All others are events of turns, or not known."""
 
@@ -43,6 +43,17 @@ class UsedTool:
     server: str
     raw: str
     fingerprint: str
+
+
+@dataclass(slots=True)
+class TurnUsage:
+    """What the sums of the session were when a turn began and when they were told of last in it."""
+
+    before: p.UsageChanged | None
+    after: p.UsageChanged | None = None
+    model: str = ""
+    """What answered then."""
+    steps: int = 0
 
 
 @dataclass(slots=True)
@@ -64,6 +75,8 @@ class Kept:
     """Where the last record of each call begins."""
     tools: dict[str, UsedTool] = field(default_factory=dict)
     usage: p.UsageChanged | None = None
+    spent: dict[int, TurnUsage] = field(default_factory=dict)
+    """Of each turn."""
     todos: tuple[tuple[str, str], ...] = ()
     """(state, text) of what is to do, as the model wrote it last."""
     compactions: dict[int, tuple[int, int]] = field(default_factory=dict)
@@ -150,6 +163,7 @@ def _note(kept: Kept, kind: str, record: Json, at: int) -> None:
                 kept.tools[str(fields[0])] = UsedTool(*map(str, fields))
         case "TurnStarted" if isinstance(event := records.event_of(record), p.TurnStarted):
             kept.turns.append((event.turn, at))
+            kept.spent[event.turn] = TurnUsage(kept.usage)
             kept.first = kept.first or event.text
         case "TurnEnded" if isinstance(event := records.event_of(record), p.TurnEnded):
             kept.ended = event.turn
@@ -158,6 +172,11 @@ def _note(kept: Kept, kind: str, record: Json, at: int) -> None:
             kept.compactions[event.number] = (at, kept.summary if replaced else -1)
         case "UsageChanged" if isinstance(event := records.event_of(record), p.UsageChanged):
             kept.usage = event
+            if kept.turns:
+                last = kept.spent[kept.turns[-1][0]]
+                last.after, last.model = event, kept.model
+        case "StepStarted" if kept.turns:
+            kept.spent[kept.turns[-1][0]].steps += 1
         case "TodosChanged" if isinstance(event := records.event_of(record), p.TodosChanged):
             kept.todos = event.items
         case _:

@@ -57,6 +57,7 @@ STRINGS: dict[str, str] = {
     "cost.session": "session",
     "cost.summaries": "summaries",
     "cost.turn": "turn {n}",
+    "cost.compact": "/compact",
     "cost.requests": "requests",
     "cost.input": "input",
     "cost.cached": "cached",

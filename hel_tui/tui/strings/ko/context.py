@@ -53,6 +53,7 @@ STRINGS: dict[str, str] = {
     "cost.session": "세션",
     "cost.summaries": "요약",
     "cost.turn": "{n}번째 턴",
+    "cost.compact": "/compact",
     "cost.requests": "요청",
     "cost.input": "입력",
     "cost.cached": "캐시",
