@@ -59,8 +59,8 @@ def run(args: argparse.Namespace) -> int:
     else:
         _print(told, rows)
         if told.models and not rows:
-            words = printable(" ".join(args.words))[:80]
-            sys.stderr.write(f"hel models: no name of {len(told.models)} has {words} in it.\n")
+            wanted = printable(" ".join(args.words))[:80]
+            sys.stderr.write(f"hel models: no name of {len(told.models)} has {wanted} in it.\n")
     return Exit.DONE if rows else Exit.FAILED
 
 

@@ -23,6 +23,7 @@ from hel_tui.cli.lines import Json
 from hel_tui.cli.telling import Printer, Text
 from hel_tui.core import protocol as p
 from hel_tui.core.runtime import Runtime
+from hel_tui.foreign import for_model
 
 if TYPE_CHECKING:
     from hel_tui.api.shape import Shape
@@ -66,7 +67,7 @@ def main(argv: Sequence[str]) -> int:
     """Run `hel run`; returns the exit status."""
     parser = _parser()
     args = parser.parse_args(argv)
-    prompt = _prompt(args.prompt)
+    prompt = _prompt(parser, args.prompt)
     if not prompt.text.strip():
         parser.error("the prompt is empty")
     shape = _shape(parser, args.output_schema)
@@ -82,15 +83,23 @@ def main(argv: Sequence[str]) -> int:
     return _drive(runtime, printer, _shaped(prompt, shape), args.timeout)
 
 
-def _prompt(given: str | None) -> p.Submit:
+def _prompt(parser: Parser, given: str | None) -> p.Submit:
     """The words of the command line with what is piped in behind them, or that alone."""
     if given is None or given == "-":
-        return p.Submit(streams.read_all() if given == "-" or not sys.stdin.isatty() else "")
+        piped = streams.read_all() if given == "-" or not sys.stdin.isatty() else ""
+        return p.Submit(_readable(parser, piped))
     prompt = streams.as_text(given)
-    data = streams.read_piped()
+    data = _readable(parser, streams.read_piped())
     if not prompt.strip() or not data.strip():
         return p.Submit(prompt)
     return p.Submit(prompt, behind=f"<stdin>\n{data}\n</stdin>", names=("stdin",))
+
+
+def _readable(parser: Parser, piped: str) -> str:
+    """What was piped in as a model may read it; bytes that are no text are a mistake."""
+    if piped.count("\ufffd") > max(3, len(piped) // 10):
+        parser.error("what is piped in is no text in UTF-8")
+    return for_model(piped)
 
 
 def _shaped(prompt: p.Submit, shape: Shape | None) -> p.Submit:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.cli.shell import Ran, hel
+from tests.cli.shell import HEL, ROOT, Ran, hel
 from tests.fixtures.models.endpoint import ScriptedModel, say
 from tests.rig import KEY, environment
 
@@ -23,9 +24,15 @@ def model() -> Iterator[ScriptedModel]:
 
 
 @pytest.fixture
-def go(tmp_path: Path, model: ScriptedModel):
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def go(tmp_path: Path, project: Path, model: ScriptedModel):
     env = environment(tmp_path, HEL_API_KEY=KEY)
-    (project := tmp_path / "project").mkdir()
     (project / "schema.json").write_text(json.dumps(SCHEMA))
     (project / "private.txt").write_text("nobody asked for this\n")
 
@@ -62,3 +69,25 @@ def test_what_is_piped_in_attaches_no_file_that_it_speaks_of(go, model) -> None:
     assert "nobody asked" not in sent(model)
     assert go("run", "review @private.txt").status == 0
     assert "nobody asked" in sent(model, 1)
+
+
+@pytest.mark.parametrize("words", [("review this",), ("-",)])
+def test_of_what_is_piped_in_only_text_goes_to_the_model(go, model, words: tuple[str, ...]) -> None:
+    model.replies[:] = [say("fine")]
+    assert go("run", *words, stdin="one\0two \x1b[31mred\x1b[0m\n").status == 0
+    assert "one␀two red\n" in sent(model)
+
+
+def test_what_is_piped_in_and_is_no_text_is_a_usage_error(project, model) -> None:
+    arguments = ["run", "review this", "--model", "scripted/scripted", "--base-url", model.url]
+    done = subprocess.run(
+        [*HEL, *arguments],
+        env={**environment(project.parent), "PYTHONPATH": str(ROOT)},
+        cwd=project,
+        input=bytes(range(256)) * 8,
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, model.requests) == (2, [])
+    assert b"what is piped in is no text in UTF-8" in done.stderr

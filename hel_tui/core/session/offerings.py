@@ -28,6 +28,8 @@ SHOWN_CHARACTERS = 8_000
 MOST_SHOWN = 20
 """How much of a prompt is shown: messages, and characters of each."""
 MOST_ATTACHED = 50
+MOST_STRAYS = 3
+"""Mentions of files that there are not that a person is told of."""
 VALUE_LENGTH = 1_000
 MOST_VALUES = 100
 """Values of one completion (specification, completion)."""
@@ -241,6 +243,9 @@ class Offerings:
             parts["", path] = self._attached.pop(("", path))
             self._tell()
             await self._look_at(parts["", path])
+        strays = await in_thread(lambda: self._own.strays(text), "hel-attach")
+        for path in strays[:MOST_STRAYS]:
+            self._warn("", f"@{path[:200]} is no file of the project: it goes to the model as a word.")
         words = [self._hide(one) for one in (text, behind) if one]
         texts = [*words, *(one.text for one in parts.values())]
         images = tuple(image for one in parts.values() for image in one.images)

@@ -31,6 +31,13 @@ IMAGE_TOKENS = 1_000
 _SNIFFED = 8_192
 _MENTION = re.compile(r'(?<![\w@./])@(?:"([^"\n]{1,500})"|([^\s"]{1,500}))')
 _AFTER = ".,;:!?)]}>'\""
+_FILE = re.compile(
+    r"\.(?:bat|c|cc|cfg|conf|cpp|cs|css|csv|diff|env|go|gif|h|hpp|html?|ini|ipynb|java|jpe?g|jsx?|json[cl]?|kt|lock"
+    r"|log|lua|md|mjs|patch|php|pl|png|ps1|pyi?|rb|rs|rst|scss|sh|sql|svg|swift|tex|toml|tsx?|tsv|txt|vue|webp"
+    r"|xml|ya?ml)$",
+    re.I,
+)
+"""Endings that only names of files have: `@app.route` and `@a.person` are mentions of none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +68,15 @@ class OwnFiles:
             while not quoted and path and path[-1] in _AFTER and not self._is_file(path):
                 path = path[:-1]
             if path and self._is_file(path):
+                found[path] = None
+        return list(found)
+
+    def strays(self, text: str) -> list[str]:
+        """What a message seems to name as a file of the project and is none: a typing mistake, maybe."""
+        found: dict[str, None] = {}
+        for quoted, bare in _MENTION.findall(text):
+            path = quoted or bare.rstrip(_AFTER)
+            if _FILE.search(path) and ":" not in path and not self._is_file(path):  # with one: a resource
                 found[path] = None
         return list(found)
 

@@ -52,6 +52,27 @@ def test_what_names_no_file_of_the_project_stays_a_word(play: Open, model: Scrip
     assert user(model.requests[0]) == text
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "see @nosuch.txt, please",
+            ["@nosuch.txt is no file of the project: it goes to the model as a word."],
+        ),
+        (
+            "@src/../gone/a.PY",
+            ["@src/../gone/a.PY is no file of the project: it goes to the model as a word."],
+        ),
+        ("@app.route @pytest.fixture @alice.example me@nosuch.txt @word @nowhere:a.txt @types/node", []),
+        ("@config.ini @config.ini.", []),
+    ],
+)
+def test_a_file_that_is_meant_and_is_not_there_is_told(play: Open, text: str, said: list[str]) -> None:
+    with play(say("ok"), servers={}) as driver:
+        assert driver.ask(text).reason == "done"
+        assert [one.text for one in driver.of(p.Notice)] == said
+
+
 def test_what_leads_out_of_the_project_or_into_hels_own_folder_stays_a_word(
     play: Open, model: ScriptedModel, project: Path, tmp_path: Path
 ) -> None:
