@@ -165,6 +165,10 @@ class Text(Printer):
 
     failed: set[str] = field(default_factory=set)
     """Servers whose failure was told."""
+    names: dict[str, str] = field(default_factory=dict)
+    """What runs, by the id of its call."""
+    newest: str = ""
+    """The call whose line is the last one; a result below it needs no name."""
 
     def delta(self, text: str) -> None:
         out = self.out if self.shape is None else sys.stderr  # the value stands alone on stdout
@@ -177,11 +181,16 @@ class Text(Printer):
 
     def call(self, event: p.CallStarted) -> None:
         where = f"{event.server} · " if event.server else ""
-        _say(one_line(printable(f"→ {where}{event.tool}  {event.summary}")))
+        name = f"{where}{event.tool}  {event.summary}".rstrip()
+        self.names[event.call_id], self.newest = name, event.call_id
+        _say(one_line(printable(f"→ {name}")))
 
     def result(self, event: p.CallChanged) -> None:
         first = event.preview.splitlines()[0] if event.preview else ""
-        _say(f"  {event.state} ({event.seconds:.1f} s)  {first}")
+        name = self.names.pop(event.call_id, "")
+        whose = f"{one_line(printable(name))}: " if name and event.call_id != self.newest else ""
+        self.newest = ""
+        _say(f"  {whose}{event.state} ({event.seconds:.1f} s)  {first}")
 
     def problem(self, message: str) -> None:
         _say(message)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import time
@@ -12,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.shell import HEL, ROOT, Ran, hel
-from tests.fixtures.models.endpoint import ScriptedModel, call, fail, mode, say
+from tests.fixtures.models.endpoint import ScriptedModel, call, calls, fail, mode, say
 from tests.rig import KOREAN, LIST, LOOKUP, PORT_TASK, calls_received, environment, received, sample
 
 KEY = "sk-test-0123456789abcdefghij"
@@ -70,6 +71,20 @@ def test_the_port_task_runs_without_a_screen(run, project: Path, env, model: Scr
     result = ran.of("result")[0]
     assert (result["status"], result["exit"], result["steps"], result["tool_calls"]) == ("done", 0, 5, 5)
     assert result["text"] == "config.ini now says port=8437."
+
+
+def test_the_result_of_one_call_stands_below_it_and_those_of_several_say_whose_they_are(run, model) -> None:
+    several = calls(call("read_file", {"path": "config.ini"}), call("read_file", {"path": "nosuch.ini"}))
+    model.replies[:] = [several, call("glob", {"pattern": "*.ini"}), say("done")]
+    ran = run("look", "--no-mcp")
+    assert ran.status == 0, ran.err
+    first, second, *results, third, last = [line for line in ran.err.splitlines() if line[0] in "→ "]
+    assert (first, second) == ("→ read_file  config.ini", "→ read_file  nosuch.ini")
+    assert sorted(re.sub(r"\(.*", "", line) for line in results) == [
+        "  read_file  config.ini: ok ",
+        "  read_file  nosuch.ini: failed ",
+    ]
+    assert third == "→ glob  *.ini" and last.startswith("  ok (")
 
 
 def test_a_model_that_stands_in_is_told_in_words_and_in_json(run, model: ScriptedModel) -> None:
