@@ -54,8 +54,8 @@ class Mark(Bar):
 
 SCROLL_BAR = 2
 """Cells at the right of the conversation that a toast leaves free."""
-LEAST_TOAST = 40
-"""Cells that are room enough for one."""
+TOAST, LEAST_TOAST = 62, 42
+"""Cells that are room enough for one, and for a narrow one."""
 
 
 class MainLayout(Screen[None]):
@@ -63,7 +63,7 @@ class MainLayout(Screen[None]):
 
     AUTO_FOCUS = "#prompt"
     DEFAULT_CSS = """
-    MainLayout Toast { max-width: 80%; }
+    MainLayout.-narrow Toast { width: 40; }
     """
 
     def __init__(self, hel: HelApp) -> None:
@@ -134,6 +134,7 @@ class MainLayout(Screen[None]):
         room = self.conversation.region.right - SCROLL_BAR
         for rack in self.query("#textual-toastrack"):
             rack.styles.width = room if room >= LEAST_TOAST else "1fr"
+        self.set_class(room < TOAST, "-narrow")
 
     def panes(self) -> list[Widget]:
         """What Tab goes through now."""
