@@ -133,6 +133,14 @@ class Mixed(Protocol):
         """Whether this call changes nothing, so that it may run beside others."""
 
 
+@runtime_checkable
+class Foreseeing(Protocol):
+    """A tool of which it can be told beforehand that a call would fail."""
+
+    async def obstacle(self, arguments: Json) -> str:
+        """Why a call would fail as things are, or would change nothing: a sentence; else empty."""
+
+
 ProgressFn = Callable[[float, float | None, str], None]
 """(progress, total or None, message)."""
 

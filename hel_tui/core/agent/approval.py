@@ -15,9 +15,10 @@ from hel_tui.core.agent.ledger import Card, Ledger
 from hel_tui.core.protocol import ApprovalAnswer, ApprovalQuestion, CallState, Event, Notice
 from hel_tui.core.questions import Desk, question_id
 from hel_tui.core.threads import Writes
-from hel_tui.core.vocabulary import Json, Tool
+from hel_tui.core.vocabulary import Foreseeing, Json, Tool
 
 CHANGED = "The tool is not what was approved before, so that no longer counts. What changed is below."
+FUTILE = "As things are this call changes nothing:"
 NOT_EXECUTED = "Not executed: the person stopped the turn."
 
 
@@ -164,6 +165,9 @@ class Approver:
         diff = await tool.preview(arguments)
         self._ledger.diff(card, diff)
         redefined = self._policy.change(tool)
+        warnings = (CHANGED, *tool.warnings) if redefined else tool.warnings
+        if not diff and isinstance(tool, Foreseeing) and (obstacle := await tool.obstacle(arguments)):
+            warnings = (*warnings, f"{FUTILE} {obstacle}")
         return ApprovalQuestion(
             id=question_id(),
             call_id=checked.call_id,
@@ -173,7 +177,7 @@ class Approver:
             diff=diff,
             changed=changed_since(self._last.get((tool.server, tool.raw)), arguments),
             claims=tool.claims,
-            warnings=(CHANGED, *tool.warnings) if redefined else tool.warnings,
+            warnings=warnings,
             redefined=redefined,
             session_rule=self._policy.session_rule(tool, arguments),
             project_rule=self._policy.project_rule(tool, arguments),

@@ -68,6 +68,19 @@ class EditTool(FileTool):
         change = self.plan(arguments)
         return "" if isinstance(change, Refusal) else diff_of(change)
 
+    async def obstacle(self, arguments: Json) -> str:
+        """Why the change could not be made, or would be none; empty when it can."""
+        checked = check(self.raw, self.definition.parameters, arguments)
+        if isinstance(checked, str):
+            return checked
+        return await in_thread(lambda: self._obstacle(checked))
+
+    def _obstacle(self, arguments: Json) -> str:
+        change = self.plan(arguments)
+        if isinstance(change, Refusal):
+            return change.sentence
+        return f"{change.place.shown} has this text already." if change.before == change.after else ""
+
     def work(self, arguments: Json) -> Outcome:
         """Plan the change and make it."""
         change = self.plan(arguments)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -124,6 +125,31 @@ def test_an_edit_is_approved_with_its_diff_and_remembered_for_its_own_file(play:
         driver.turn_end(0)
         assert len(approvals(driver)) == 2
     assert (project / "config.ini").read_text() == "port=2\n"
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "why"),
+    [
+        (
+            "search_replace",
+            {"path": "config.ini", "search": "host=", "replace": "x"},
+            "`search` does not occur",
+        ),
+        ("search_replace", {"path": "gone.ini", "search": "a", "replace": "b"}, "gone.ini"),
+        ("search_replace", {"path": "config.ini", "search": "port"}, "replace"),
+        ("write_file", {"path": "config.ini", "content": "port=7000\n"}, "has this text already"),
+    ],
+)
+def test_an_edit_that_cannot_be_made_is_asked_about_with_the_reason(
+    play: Open, tool: str, arguments: dict[str, Any], why: str
+) -> None:
+    with play(call(tool, arguments), say("ok"), servers={}) as driver:
+        driver.send(p.Submit("edit"))
+        question = driver.answer(p.ApprovalQuestion, p.ApprovalAnswer("deny"))
+        driver.turn_end(0)
+    (warning,) = question.warnings
+    assert (question.diff, why in warning) == ("", True)
+    assert warning.startswith("As things are this call changes nothing: ")
 
 
 def test_edited_arguments_are_what_the_server_gets_and_the_model_is_told(
