@@ -62,6 +62,19 @@ def said(model: ScriptedModel) -> list[str]:
     return [message["content"] for message in model.requests[-1]["messages"][1:]]
 
 
+def test_a_run_without_a_model_leaves_nothing_in_the_session_and_makes_none(say_to: Run, sh: Run) -> None:
+    ran = sh("run", "hi")
+    assert (ran.status, "No model yet" in ran.err, ids(sh)) == (1, True, [])
+    assert say_to("first", "one").status == 0
+    (before,) = json.loads(sh("sessions", "list", "--json").out)
+    (session,) = ids(sh)
+    ran = sh("run", "-c", "and now?", "--model", "nowhere/x")
+    assert (ran.status, ran.out) == (1, ""), ran.err
+    (after,) = json.loads(sh("sessions", "list", "--json").out)
+    assert (after["turns"], after["updated"]) == (before["turns"], before["updated"])
+    assert "and now" not in sh("sessions", "show", session).out
+
+
 def test_run_goes_on_with_the_newest_session_or_with_one_by_the_beginning_of_its_id(
     say_to: Run, sh: Run, model: ScriptedModel
 ) -> None:

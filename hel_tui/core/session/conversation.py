@@ -67,6 +67,9 @@ class Session(Reads):
         redactor = Redactor(secrets_in(options.environ))
         self._saving = Saving(places.session_dir(self._id), options.project, redactor, out)
         self._emit = emit = self._saving.emit
+        self._out = out
+        self._tell_turn = emit
+        """Tells of the turn that runs: kept, or where it is to leave nothing, only told."""
         self._inbox: asyncio.Queue[p.Command] = asyncio.Queue()
         self._queue = WorkQueue(emit)
         self._busy: asyncio.Task[Ending] | None = None
@@ -376,9 +379,23 @@ class Session(Reads):
         self._turn += 1
         self._parts.checkpoints.turn = self._turn
         turn, began = self._turn, time.monotonic()
-        self._emit(p.TurnStarted(turn, work.spoken, work.attached))
-        task = self._busy = asyncio.ensure_future(work.run(turn))
+        started = p.TurnStarted(turn, work.spoken, work.attached)
+        if self._options.answerable:
+            self._emit(started)
+            run = work.run(turn)
+        else:
+            self._tell_turn = self._out
+            run = self._unattended(started, work)
+        task = self._busy = asyncio.ensure_future(run)
         task.add_done_callback(lambda done: self._over(turn, began, done))
+
+    async def _unattended(self, started: p.TurnStarted, work: Work) -> Ending:
+        """A turn where nobody is there to choose a model: without one nothing of it is kept."""
+        await self._has_model.wait()
+        if self._parts.model.current is not None:
+            self._tell_turn = self._emit
+        self._tell_turn(started)
+        return await work.run(started.turn)
 
     def _over(self, turn: int, began: float, done: asyncio.Task[Ending]) -> None:
         """The turn is over, however: say so, and go on with what waits."""
@@ -392,7 +409,8 @@ class Session(Reads):
         self._parts.record.write("turn", turn=turn, reason=ending.reason, message=ending.message)
         self._parts.model.turn_over()
         seconds = time.monotonic() - began
-        self._emit(p.TurnEnded(turn, ending.reason, ending.message, seconds, ending.unsent))
+        self._tell_turn(p.TurnEnded(turn, ending.reason, ending.message, seconds, ending.unsent))
+        self._tell_turn = self._emit
         for message in self._untold:
             self._tell(message)
         self._untold.clear()
