@@ -68,7 +68,7 @@ class Session(Reads):
         self._saving = Saving(places.session_dir(self._id), options.project, redactor, out)
         self._emit = emit = self._saving.emit
         self._out = out
-        self._tell_turn = emit
+        self._tell_turn: Emit = emit
         """Tells of the turn that runs: kept, or where it is to leave nothing, only told."""
         self._inbox: asyncio.Queue[p.Command] = asyncio.Queue()
         self._queue = WorkQueue(emit)

@@ -211,8 +211,8 @@ def test_leaving_a_session_while_a_turn_runs_gives_messages_back_and_names_the_r
             }[to]
         )
         driver.wait(lambda _: driver.of(p.Unqueued), "what waited")
-        told = [one.text for one in driver.wait(lambda _: driver.of(p.Notice), "what did not run")]
-        assert any(text.endswith("another session is open: !touch ran, /compact") for text in told)
+        named = "Not run, because another session is open: !touch ran, /compact"
+        driver.wait(lambda _: p.Notice("warning", named) in driver.events, "what did not run")
         assert driver.of(p.Unqueued) == [p.Unqueued("this\nthat")]
         assert driver.of(p.Queued)[-1] == p.Queued(())
         assert driver.turn_end(1).reason == "interrupted"
