@@ -7,11 +7,13 @@ from dataclasses import replace
 import pytest
 
 from hel_tui.core import protocol as p
+from hel_tui.tui import keymap
 from hel_tui.tui.screens.sessions import screen as sheet
 from hel_tui.tui.screens.sessions import texts
 from hel_tui.tui.screens.sessions.screen import SessionsScreen
 from hel_tui.tui.screens.sessions.turns import TurnsScreen
-from hel_tui.tui.screens.text import TextScreen
+from hel_tui.tui.screens.text import KeysScreen, TextScreen
+from hel_tui.tui.strings import t
 from tests.tui import scenes
 from tests.tui.driving import Driver, opened
 from tests.tui.fake_core import FakeCore
@@ -151,6 +153,7 @@ async def test_a_search_shows_the_turns_below_their_session():
         await search(d, "8437")
         await found(d, "8437", HIT, replace(HIT, turn=9, excerpt="the 8437 again", marks=((4, 8),)))
         await d.until(lambda: len(keys(screen)) == 3)
+        await d.until(lambda: "1 session found · 3 turns" in screen_text(d.app))
         same_as_kept("sessions-found-80x24", screen_text(d.app))
 
 
@@ -544,8 +547,31 @@ async def test_what_a_session_ends_with_is_read_in_full_on_a_sheet_of_its_own():
         await d.until(lambda: isinstance(d.app.screen, TextScreen))
         text = screen_text(d.app)
         assert "turn 13" in text and "turn 14" in text and "Interrupted" in text
+        await d.press("f1")
+        await d.until(lambda: isinstance(d.app.screen, KeysScreen))
+        assert "go on" in screen_text(d.app) and "PgDn" in screen_text(d.app)
+        await d.press("f1")
+        await d.until(lambda: not isinstance(d.app.screen, KeysScreen))
         await d.press("escape")
         await d.until(lambda: isinstance(d.app.screen, SessionsScreen))
+        await d.press("space")
+        await d.until(lambda: isinstance(d.app.screen, TextScreen))
+        await d.press("enter")
+        await d.until(lambda: d.core.sent(p.ResumeSession) == [p.ResumeSession(PORTS.session_id)])
+
+
+@pytest.mark.parametrize("lang", ["en", "ko"])
+async def test_all_keys_of_the_sheet_are_named_in_a_small_terminal_and_its_own_come_first(lang, monkeypatch):
+    monkeypatch.setenv("HEL_LANG", lang)
+    async with opened(idle(), size=(80, 24)) as d:
+        await open_sheet(d)
+        foot = screen_text(d.app)
+        for action, word in SessionsScreen.foot:
+            assert f"{keymap.label(action)} {t(word)}" in foot
+        await d.press("f1")
+        await d.until(lambda: isinstance(d.app.screen, KeysScreen))
+        first = d.app.screen.lines_shown[0][0][0]
+        assert first == t("where.sessions")
 
 
 async def test_a_sheet_that_is_opened_anew_looks_anew():

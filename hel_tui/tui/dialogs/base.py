@@ -227,10 +227,10 @@ class Dialog(OnceModal[p.Answer]):
     def show_keys(self) -> None:
         """The keys of this dialog in a sheet over it; when that closes, it is deaf as when it opened."""
         from hel_tui.tui.screens.sheets import dialog_keys_lines
-        from hel_tui.tui.screens.text import TextScreen
+        from hel_tui.tui.screens.text import KeysScreen
 
         lines = dialog_keys_lines(self.part, self.has_fields)
-        self.app.push_screen(TextScreen(t("keys.title"), lines), lambda _: self._drawn())
+        self.app.push_screen(KeysScreen(lines), lambda _: self._drawn())
 
     def editing(self, _event: events.Key) -> bool:
         """Whether a field of the dialog takes this key; then the dialog does not."""

@@ -19,7 +19,7 @@ from hel_tui.tui.screens.call.opening import Calls
 from hel_tui.tui.screens.editing import Editing
 from hel_tui.tui.screens.picker import Picker
 from hel_tui.tui.screens.sessions.moves import Sessions
-from hel_tui.tui.screens.text import TextScreen
+from hel_tui.tui.screens.text import KeysScreen, TextScreen
 from hel_tui.tui.screens.typed import Typed
 from hel_tui.tui.state import CallItem
 from hel_tui.tui.strings import t
@@ -75,7 +75,7 @@ class Commands:
                 screen.draw()
 
     def show_keys(self) -> None:
-        self.sheet(t("keys.title"), sheets.keys_lines())
+        self.hel.push_screen(KeysScreen(sheets.keys_lines()))
 
     def sheet(self, title: str, lines: list[Line]) -> None:
         self.hel.push_screen(TextScreen(title, lines))

@@ -20,7 +20,7 @@ from hel_tui.tui.dialogs.pane import TextPane
 from hel_tui.tui.safe import clean
 from hel_tui.tui.screens.once import OnceModal
 from hel_tui.tui.screens.sheets import keys_lines
-from hel_tui.tui.screens.text import TextScreen
+from hel_tui.tui.screens.text import KeysScreen
 from hel_tui.tui.strings import t
 from hel_tui.tui.widgets.finder import Finder
 from hel_tui.tui.widgets.lines import Bar, Caption, Line, Part, width_of
@@ -37,7 +37,9 @@ def foot_line(keys: Iterable[tuple[str, str]]) -> Line:
 
 
 class SheetKeys(Bar):
-    """As many keys as there is room for; the last one, which tells all, always."""
+    """The keys of a sheet in one or two rows: as many as there is room for, the last one always."""
+
+    ROWS = 2
 
     def __init__(self, keys: Sequence[tuple[str, str]]) -> None:
         super().__init__()
@@ -45,9 +47,23 @@ class SheetKeys(Bar):
 
     def lines(self) -> list[Line]:
         *keys, last = self.keys
-        while keys and width_of(foot_line([*keys, last])) > self.columns:
+        while keys and len(self._rows([*keys, last])) > self.ROWS:
             keys.pop()
-        return [foot_line([*keys, last])]
+        return [foot_line(row) for row in self._rows([*keys, last])]
+
+    def _rows(self, keys: Sequence[tuple[str, str]]) -> list[list[tuple[str, str]]]:
+        """The keys broken into rows of this width."""
+        rows: list[list[tuple[str, str]]] = [[]]
+        for key in keys:
+            if rows[-1] and width_of(foot_line([*rows[-1], key])) > self.columns:
+                rows.append([])
+            rows[-1].append(key)
+        return rows
+
+    def on_resize(self) -> None:
+        if self.columns:
+            self.styles.height = len(self.lines())
+        self.refresh()
 
 
 class PickerList(RowList):
@@ -125,7 +141,7 @@ class Picker(OnceModal[str]):
             yield self.list
             yield self.detail
             yield self.finder
-            yield Caption(foot_line(self.foot))
+            yield SheetKeys(self.foot)
 
     def on_mount(self) -> None:
         self.finder.display = False
@@ -145,8 +161,8 @@ class Picker(OnceModal[str]):
     def _describe(self) -> None:
         self.detail.show(self.details(self.list.current) if self.list.current else [])
 
-    def set_filter(self, text: str) -> int:
-        """Show what contains `text` only; returns how much that is."""
+    def set_filter(self, text: str) -> int | str:
+        """Show what contains `text` only; returns how much that is, or says so."""
         self.filter = text.strip().casefold()
         self.draw()
         return sum(row.live for row in self.list.rows)
@@ -194,7 +210,7 @@ class Picker(OnceModal[str]):
             self.dismiss("")
         elif event.key in keymap.keys("app.keys"):
             event.stop()
-            self.app.push_screen(TextScreen(t("keys.title"), keys_lines(self.parts)))
+            self.app.push_screen(KeysScreen(keys_lines(self.parts)))
         elif self.finder.display:
             self.finder.take(event)  # it has not got the focus yet
         elif self.list.has_focus and event.key in keymap.keys("picker.filter"):

@@ -20,7 +20,7 @@ from hel_tui.tui.safe import clean, cut
 from hel_tui.tui.screens.once import OnceModal
 from hel_tui.tui.screens.picker import Picker, PickerList, foot_line
 from hel_tui.tui.screens.sheets import keys_lines
-from hel_tui.tui.screens.text import TextScreen
+from hel_tui.tui.screens.text import KeysScreen
 from hel_tui.tui.sizes import size_text
 from hel_tui.tui.strings import t
 from hel_tui.tui.text.lines import MUTED, Ink, wrap
@@ -194,7 +194,7 @@ class ViewerScreen(OnceModal[str]):
         event.stop()
         event.prevent_default()
         if event.key in keymap.keys("app.keys"):
-            self.app.push_screen(TextScreen(t("keys.title"), keys_lines(["viewer"])))
+            self.app.push_screen(KeysScreen(keys_lines(["viewer"])))
             return
         match keymap.by_key("viewer").get(event.key):
             case "attach":

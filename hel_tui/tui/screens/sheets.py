@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from hel_tui.core import protocol as p
 from hel_tui.tui import keymap, slash
@@ -14,12 +14,13 @@ from hel_tui.tui.widgets.lines import Line, pad
 
 
 def keys_lines(parts: Sequence[str] = ()) -> list[Line]:
-    """Every action with its keys, by the part it belongs to, from the one table; or those of `parts` only."""
+    """Every action with its keys, by the part it belongs to, from the one table; or those of `parts` only, in
+    their order.
+    """
     lines: list[Line] = []
     where = ""
-    for action in keymap.ACTIONS:
-        if parts and action.where not in parts:
-            continue
+    some = [action for part in parts for action in keymap.ACTIONS if action.where == part]
+    for action in some or keymap.ACTIONS:
         if action.where != where:
             where = action.where
             lines += [[]] if lines else []
@@ -33,10 +34,18 @@ def dialog_keys_lines(part: str, in_fields: bool) -> list[Line]:
     lines = [*keys_lines([part]), [], [(t("keys.dialogs"), "strong")]]
     if in_fields:
         lines.append(_key_line("Tab, Shift+Tab", t("keys.fields")))
+    lines += [_key_line("Left, Right", t("keys.mark")), _key_line("Enter", t("keys.marked"))]
+    return [*lines, *_scroll_lines()]
+
+
+def text_keys_lines(more: Mapping[str, str]) -> list[Line]:
+    """The keys of a sheet of text: `more` of its own with their words, and those that all have."""
+    own = [_key_line(keymap.pretty(key), word) for key, word in more.items() if word]
+    return [*own, *_scroll_lines(), _key_line("Esc, q", t("sheet.close"))]
+
+
+def _scroll_lines() -> list[Line]:
     return [
-        *lines,
-        _key_line("Left, Right", t("keys.mark")),
-        _key_line("Enter", t("keys.marked")),
         _key_line("Up, Down, PgUp, PgDn", t("keys.scroll")),
         _key_line("Home, End", t("keys.ends")),
     ]

@@ -21,7 +21,7 @@ from hel_tui.tui.safe import one_line
 from hel_tui.tui.screens.live import LiveScreen
 from hel_tui.tui.screens.picker import SheetKeys
 from hel_tui.tui.screens.sheets import keys_lines
-from hel_tui.tui.screens.text import TextScreen
+from hel_tui.tui.screens.text import KeysScreen
 from hel_tui.tui.state import AnswerItem, CallItem, Changes, NoticeItem, UserItem, ViewState
 from hel_tui.tui.strings import t
 from hel_tui.tui.text.cards import GLYPHS, state_word
@@ -165,7 +165,7 @@ class TaskScreen(LiveScreen):
         self.conversation.action_expand_all()
 
     def action_keys(self) -> None:
-        self.hel.push_screen(TextScreen(t("keys.title"), keys_lines(("task", "conversation"))))
+        self.hel.push_screen(KeysScreen(keys_lines(("task", "conversation"))))
 
     def action_close(self) -> None:
         self.dismiss(None)

@@ -9,6 +9,7 @@ from textual.containers import Vertical
 from hel_tui.tui import keymap
 from hel_tui.tui.dialogs.pane import TextPane
 from hel_tui.tui.screens.once import OnceModal
+from hel_tui.tui.screens.sheets import text_keys_lines
 from hel_tui.tui.strings import t
 from hel_tui.tui.widgets.lines import Caption, Line
 
@@ -49,9 +50,25 @@ class TextScreen(OnceModal[str]):
     def on_key(self, event: events.Key) -> None:
         event.stop()
         event.prevent_default()
-        if event.key in ("escape", "q", "enter", "f1", "ctrl+c"):
-            self.dismiss("")
-        elif event.key in self.extra_keys:
+        if event.key in self.extra_keys:
             self.dismiss(event.key)
+        elif event.key in ("escape", "q", "enter", "ctrl+c"):
+            self.dismiss("")
+        elif event.key in keymap.keys("app.keys"):
+            self.show_keys()
         else:
             self.pane.scroll_key(event.key)
+
+    def show_keys(self) -> None:
+        """The keys of this sheet in another one."""
+        self.app.push_screen(KeysScreen(text_keys_lines(self.extra_keys)))
+
+
+class KeysScreen(TextScreen):
+    """Keys, which the key that shows them takes away again."""
+
+    def __init__(self, lines: list[Line]) -> None:
+        super().__init__(t("keys.title"), lines)
+
+    def show_keys(self) -> None:
+        self.dismiss("")

@@ -60,8 +60,8 @@ class Finder(LabelledInput):
         super().__init__(id="finder", select_on_focus=False)
         self._target: Callable[[str], object] | None = None
         self._back: Widget | None = None
-        self.found: int | None = None
-        """How much was found; None where that is not counted."""
+        self.found: int | str | None = None
+        """How much was found, or that in words; None where that is not counted."""
 
     def open(self, hint: str, back: Widget, target: Callable[[str], object]) -> None:
         """Type for `target`; go back to `back`."""
@@ -75,13 +75,16 @@ class Finder(LabelledInput):
         """Search or filter, and say how much was found where that is counted."""
         if self._target is not None and self.display:
             count = self._target(text)
-            self.found = count if isinstance(count, int) and text.strip() else None
+            self.found = count if isinstance(count, int | str) and text.strip() else None
             self.refresh()
 
     def note(self) -> str:
         """What is searched, and how much was found."""
         label = super().note()
-        return label if self.found is None else f"{label} · {t('find.count', n=self.found)}"
+        if self.found is None:
+            return label
+        found = self.found if isinstance(self.found, str) else t("find.count", n=self.found)
+        return f"{label} · {found}"
 
     def on_blur(self) -> None:
         """Leaving it by another way keeps the filter and folds the line."""

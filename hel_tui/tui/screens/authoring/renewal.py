@@ -15,9 +15,9 @@ from hel_tui.core import protocol as p
 from hel_tui.tui import keymap
 from hel_tui.tui.screens.authoring import texts
 from hel_tui.tui.screens.live import LiveScreen
-from hel_tui.tui.screens.picker import foot_line
+from hel_tui.tui.screens.picker import SheetKeys
 from hel_tui.tui.screens.sheets import keys_lines
-from hel_tui.tui.screens.text import TextScreen
+from hel_tui.tui.screens.text import KeysScreen
 from hel_tui.tui.strings import t
 from hel_tui.tui.widgets.lines import Caption
 from hel_tui.tui.widgets.sheet import SheetView
@@ -57,7 +57,7 @@ class RenewalScreen(LiveScreen):
             yield self.head
             yield self.list
             yield self.detail
-            yield Caption(foot_line([(action, f"short.{action}") for action in FOOT]))
+            yield SheetKeys([(action, f"short.{action}") for action in FOOT])
 
     def on_mount(self) -> None:
         self.draw()
@@ -141,7 +141,7 @@ class RenewalScreen(LiveScreen):
 
     def action_keys(self) -> None:
         """The keys of this screen."""
-        self.hel.push_screen(TextScreen(t("keys.title"), keys_lines(("renewal", "list"))))
+        self.hel.push_screen(KeysScreen(keys_lines(("renewal", "list"))))
 
     def action_close(self) -> None:
         self.dismiss(None)

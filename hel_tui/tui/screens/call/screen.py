@@ -269,9 +269,9 @@ class CallScreen(LiveScreen):
 
     def action_keys(self) -> None:
         from hel_tui.tui.screens.sheets import keys_lines
-        from hel_tui.tui.screens.text import TextScreen
+        from hel_tui.tui.screens.text import KeysScreen
 
-        self.hel.push_screen(TextScreen(t("keys.title"), keys_lines(["call", "fields", "json"])))
+        self.hel.push_screen(KeysScreen(keys_lines(["call", "fields", "json"])))
 
     # ------------------------------------------------------------------- words
 

@@ -25,7 +25,7 @@ from hel_tui.tui.screens.server.streams import Log, Wire
 from hel_tui.tui.screens.server.tab import Tab, TabsBar
 from hel_tui.tui.screens.server.told import Config, Health, Overview, Process
 from hel_tui.tui.screens.sheets import keys_lines
-from hel_tui.tui.screens.text import TextScreen
+from hel_tui.tui.screens.text import KeysScreen
 from hel_tui.tui.state import Changes
 from hel_tui.tui.strings import t
 from hel_tui.tui.widgets.bars import ConfigBar, FooterBar, WaitingBar
@@ -330,7 +330,7 @@ class ServerScreen(LiveScreen):
 
     def action_keys(self) -> None:
         parts = ["server", "list", *KEYS_OF.get(self.active, ())]
-        self.hel.push_screen(TextScreen(t("keys.title"), keys_lines(parts)))
+        self.hel.push_screen(KeysScreen(keys_lines(parts)))
 
     def on_unmount(self) -> None:
         with contextlib.suppress(Exception):

@@ -59,6 +59,7 @@ class SessionsScreen(Picker):
         ("picker.filter", "short.sessions.search"),
         ("sessions.fork", "short.sessions.fork"),
         ("sessions.rename", "short.sessions.rename"),
+        ("sessions.look", "short.sessions.look"),
         ("sessions.delete", "short.sessions.delete"),
         ("sessions.all", "short.sessions.all"),
         ("sessions.export", "short.sessions.export"),
@@ -202,12 +203,19 @@ class SessionsScreen(Picker):
             self._seen.add(wanted)
             self.hel.send(p.LookAtSession(*wanted))
 
-    def set_filter(self, text: str) -> int:
+    def set_filter(self, text: str) -> str:
         wanted = text.strip().casefold()
         if wanted != self.filter:
             self.hits, self.searching = {}, bool(wanted)
             self._later("search", self._search)
-        return super().set_filter(text)
+        super().set_filter(text)
+        return self._found_words()
+
+    def _found_words(self) -> str:
+        """How many sessions are listed, and in how many turns of them what is searched for was found."""
+        told = t("sessions.found", n=sum(row.live and " " not in row.key for row in self.list.rows))
+        turns = sum(hits[0].turns for hits in self.hits.values() if hits)
+        return f"{told} · {t('sessions.turns', n=turns)}" if turns else told
 
     def _search(self) -> None:
         if self.filter:
@@ -245,7 +253,7 @@ class SessionsScreen(Picker):
             self.hel.say(event.problem, "warning")
         self.draw()
         if self.filter and self.finder.display:
-            self.finder.found = sum(row.live for row in self.list.rows)
+            self.finder.found = self._found_words()
             self.finder.refresh()
 
     # --------------------------------------------------------------------- keys
@@ -309,7 +317,14 @@ class SessionsScreen(Picker):
     def _show_glance(self, row: p.SessionRow) -> None:
         glance = self.hel.core.session_glance()
         if glance is not None and glance.session_id == row.session_id:
-            self.hel.push_screen(TextScreen(texts.title_of(row), texts.glance_lines(glance.said)))
+
+            def done(key: str | None) -> None:
+                if key == "enter":
+                    self.pick(row.session_id)
+
+            keys = {"enter": t("short.sessions.resume")}
+            lines = texts.glance_lines(glance.said)
+            self.hel.push_screen(TextScreen(texts.title_of(row), lines, keys), done)
 
     def _delete(self, row: p.SessionRow) -> None:
         if row.session_id == self.open_id or row.is_open:

@@ -103,7 +103,8 @@ def fact_lines(row: p.SessionRow, *, open_id: str, elsewhere: str) -> list[Line]
     facts = [row.session_id, begun, t("sessions.turns", n=row.turns), size_text(row.size), cost, row.model]
     lines: list[Line] = [[(title_of(row), "accent")]]
     told = " · ".join(clean(fact, newlines=False) for fact in facts if fact)
-    lines.append([(told, "muted"), *marks_of(row, open_id)])
+    marks = [(f" ·{mark}", style) for mark, style in marks_of(row, open_id)]
+    lines.append([(told, "muted"), *marks])
     if row.parent:
         lines.append([(t("sessions.fork_of", id=clean(row.parent, newlines=False)), "muted")])
     if elsewhere:

@@ -179,7 +179,7 @@ STRINGS: dict[str, str] = {
     "where.login": "Login dialog",
     "where.arguments": "Arguments of a prompt or template",
     "where.resources": "Resources",
-    "where.picker": "Lists of resources and prompts",
+    "where.picker": "Lists to pick from",
     "where.prompts": "Prompts",
     "where.viewer": "A resource",
     "action.app.resources": "Resources of servers",

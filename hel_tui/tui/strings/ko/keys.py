@@ -179,7 +179,7 @@ STRINGS: dict[str, str] = {
     "where.login": "로그인 창",
     "where.arguments": "프롬프트나 틀의 인수",
     "where.resources": "리소스",
-    "where.picker": "리소스와 프롬프트 목록",
+    "where.picker": "고르는 목록",
     "where.prompts": "프롬프트",
     "where.viewer": "리소스 내용",
     "action.app.resources": "서버의 리소스",
