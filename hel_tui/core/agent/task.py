@@ -70,7 +70,7 @@ class Task(Builtin):
         )
         text, failed = _told(done)
         folder = self.workspace.files
-        files = SessionFiles(folder) if folder is not None else None
+        files = SessionFiles(folder, self.workspace.hide) if folder is not None else None
         result = await in_thread(lambda: spilled(text, files, "task"))
         saved = (result.path,) if result.path is not None else ()
         return Outcome(result.text, failed=failed, full=result.full, saved=saved)

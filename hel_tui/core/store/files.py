@@ -36,6 +36,8 @@ _NOTICE_LENGTH = 200
 _MAX_NAME = 80
 """Bytes of a name, extension included."""
 _MAX_EXTENSION = 12
+_UTF_16 = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
+"""Encodings by the mark that a text begins with."""
 _EXTENSIONS = {
     "text/plain": ".txt",
     "text/html": ".html",
@@ -68,7 +70,7 @@ class SessionFiles:
     """The folder of the open session. Made when the first file is; safe to use from several threads."""
 
     def __init__(self, folder: Path, hide: Callable[[str], str] = str) -> None:
-        """`hide` takes known secrets out of texts before they are saved; it is called in any thread."""
+        """`hide` takes known secrets out of what is saved; it is called in any thread."""
         self.folder = folder
         self.hide = hide
         self._lock = threading.Lock()
@@ -85,8 +87,10 @@ class SessionFiles:
         return self._save(safe_name(hint, ".txt"), self.hide(text).encode("utf-8", "backslashreplace"))
 
     def save_bytes(self, hint: str, mime: str, data: bytes) -> Path:
-        """Save `data` under a name made from `hint`, its extension from `mime`. Raises OSError."""
-        return self._save(safe_name(hint, extension_of(mime)), data)
+        """Save `data` under a name made from `hint`, its extension from `mime`, without known secrets that
+        are written in it as text. Raises OSError.
+        """
+        return self._save(safe_name(hint, extension_of(mime)), _without(data, self.hide))
 
     def spill(self, text: str, hint: str = "") -> Spilled:
         """Return `text` as it is, or above the limit its head and tail around a notice of the file that
@@ -157,6 +161,18 @@ def spilled(text: str, files: SessionFiles | None, hint: str = "") -> Spilled:
     if files is not None:
         return files.spill(text, hint)
     return Spilled(text) if estimate_tokens(text) <= SPILL_TOKENS else _unsaved(text, "there is no folder")
+
+
+def _without(data: bytes, hide: Callable[[str], str]) -> bytes:
+    """`data` with `hide` applied to what is text in it, in UTF-8 or, with its mark, in UTF-16."""
+    ways = [("utf-8", "surrogateescape")]
+    if len(data) % 2 == 0 and data[:2] in _UTF_16:
+        ways.append((_UTF_16[data[:2]], "surrogatepass"))
+    for encoding, errors in ways:
+        text = data.decode(encoding, errors)
+        if (hidden := hide(text)) != text:
+            return hidden.encode(encoding, errors)
+    return data
 
 
 def extension_of(mime: str) -> str:

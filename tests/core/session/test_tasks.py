@@ -16,7 +16,7 @@ from hel_tui.core.models.prices import Listed
 from hel_tui.core.models.profiles import PROFILES, Profile
 from hel_tui.core.models.types import Prices, Rate
 from tests.fixtures.models.endpoint import Reply, ScriptedModel, call, calls, fail, mode, say, usage
-from tests.rig import Driver, called, results
+from tests.rig import KEY, Driver, called, results
 
 Open = Callable[..., Driver]
 Json = dict[str, Any]
@@ -225,6 +225,18 @@ def test_a_long_answer_is_cut_like_other_results(play: Open, model: ScriptedMode
         driver.ask("go")
     result = results(model.requests[-1])[0]
     assert "[Cut here." in result and len(result) < 10_000
+
+
+def test_a_long_answer_is_saved_without_the_secrets_in_it(
+    play: Open, model: ScriptedModel, tmp_path: Path
+) -> None:
+    long = say("x" * 4080 + KEY + "\n" + "word " * 20_000 + KEY)
+    with play_with(play, [task(), say("done")], [long]) as driver:
+        driver.ask("go")
+        (detail,) = [driver.core.call(event.call_id) for event in driver.of(p.CallStarted)]
+    (saved,) = map(Path, detail.saved)
+    assert saved.read_text().count("‹redacted›") == 2
+    assert all(KEY not in path.read_text(errors="replace") for path in tmp_path.rglob("*") if path.is_file())
 
 
 def test_wrong_arguments_start_nothing(play: Open, model: ScriptedModel) -> None:

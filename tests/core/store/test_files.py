@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hel_tui.core.store.files import SPILL_TOKENS, SessionFiles, extension_of, safe_name, spilled
+from hel_tui.core.store.redact import Redactor
 
 
 def mode(path: Path) -> int:
@@ -71,6 +72,29 @@ def test_no_hint_makes_a_name_that_leaves_the_folder_or_does_not_fit(hint: str, 
 def test_the_extension_comes_from_the_type() -> None:
     assert extension_of("image/PNG; charset=binary") == ".png"
     assert extension_of("nonsense") == ".bin"
+
+
+SECRET = "zq plain words 77"
+
+
+@pytest.mark.parametrize(
+    ("data", "saved"),
+    [
+        (f"key: {SECRET}\n".encode(), "key: ‹redacted›\n".encode()),
+        (f"\ufeffkey: {SECRET}\n".encode("utf-16-le"), "\ufeffkey: ‹redacted›\n".encode("utf-16-le")),
+        (f"\ufeffkey: {SECRET}\n".encode("utf-16-be"), "\ufeffkey: ‹redacted›\n".encode("utf-16-be")),
+        (b"\xe9\xff\0" + SECRET.encode() + b"\xc3(", b"\xe9\xff\0" + "‹redacted›".encode() + b"\xc3("),
+        (b"\xff\xfe" + SECRET.encode() + b"!!", b"\xff\xfe" + "‹redacted›".encode() + b"!!"),
+        (bytes(range(256)) * 3, bytes(range(256)) * 3),
+        (b"\xff\xfe\x00\xd8", b"\xff\xfe\x00\xd8"),
+        (b"", b""),
+    ],
+)
+def test_known_secrets_are_taken_out_of_bytes_too_and_what_has_none_stays_as_it_is(
+    tmp_path: Path, data: bytes, saved: bytes
+) -> None:
+    files = SessionFiles(tmp_path, Redactor([SECRET]).known)
+    assert files.save_bytes("part", "application/octet-stream", data).read_bytes() == saved
 
 
 def test_a_text_at_the_limit_stays_and_one_above_it_is_saved_whole(tmp_path: Path) -> None:
