@@ -9,6 +9,7 @@ from rich.cells import cell_len
 
 from hel_tui.tui.text.heights import Heights
 from hel_tui.tui.text.lines import MUTED, TEXT, Ink, chop, copied_text, fitted, prefixed, wrap
+from hel_tui.tui.widgets.lines import column
 
 WORDS = st.lists(st.sampled_from([*"ab c漢字。가나 ", "👩‍👧", "🇰"]), max_size=80).map("".join)
 
@@ -82,3 +83,8 @@ def test_heights_are_what_plain_sums_say(values: list[int], changes: list[tuple[
     assert heights.at(len(rows) + 2) == (len(values), 2)
     for index in range(len(values) + 1):
         assert heights.top(index) == sum(values[:index])
+
+
+@pytest.mark.parametrize("text", ["", "name", "서버가 밝힌 이름", "질문(elicitation)", "a" * 40])
+def test_what_stands_behind_a_label_never_touches_it(text):
+    assert cell_len(column(text, 16)) == 16 and column(text, 16)[-1] == " "

@@ -14,7 +14,7 @@ from hel_tui.tui.dialogs.base import Choice, Dialog
 from hel_tui.tui.dialogs.pane import FRAME, LABEL, framed, one_line
 from hel_tui.tui.safe import NEWLINE_MARK, ForeignText, cut
 from hel_tui.tui.strings import t
-from hel_tui.tui.widgets.lines import Line, pad
+from hel_tui.tui.widgets.lines import Line, column
 
 if TYPE_CHECKING:
     from hel_tui.tui.app import HelApp
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def fact(key: str, value: ForeignText, style: str = "", width: int = 14) -> Line:
     """A label of hel's and what it says, on one line."""
-    return [(pad(t(key), width), LABEL), (one_line(value), style)]
+    return [(column(t(key), width), LABEL), (one_line(value), style)]
 
 
 def address_lines(url: ForeignText, host: ForeignText) -> list[Line]:

@@ -34,6 +34,11 @@ def pad(text: str, width: int) -> str:
     return short + " " * (width - cell_len(short))
 
 
+def column(text: str, width: int) -> str:
+    """As `pad`, and the last cell is free: what stands behind it never touches it."""
+    return pad(text, width - 1) + " "
+
+
 def spread(left: Line, right: Line, width: int) -> list[Part]:
     """`left`, then `right` pushed to the edge; `left` is cut when both do not fit."""
     room = width - width_of(right)

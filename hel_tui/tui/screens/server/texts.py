@@ -15,7 +15,7 @@ from hel_tui.tui.safe import ForeignText
 from hel_tui.tui.screens.server.figures import ago, size, span, sparkline
 from hel_tui.tui.screens.sheets import failure_lines
 from hel_tui.tui.strings import t
-from hel_tui.tui.widgets.lines import Line, Part, pad
+from hel_tui.tui.widgets.lines import Line, Part, column, pad
 from hel_tui.tui.widgets.log import stamp
 from hel_tui.tui.widgets.servers import GLYPHS
 from hel_tui.tui.widgets.sheet import Choice, SheetLine
@@ -32,7 +32,7 @@ _LABEL = 16
 
 def fact(key: str, value: str, style: str = "") -> Line:
     """A labelled value; foreign text in it is made safe."""
-    return [(pad(t(key), _LABEL), LABEL), (foreign(ForeignText(value)), style)]
+    return [(column(t(key), _LABEL), LABEL), (foreign(ForeignText(value)), style)]
 
 
 def heading(key: str, **values: object) -> list[Line]:
@@ -127,7 +127,7 @@ def _switches(inside: p.ServerInside) -> list[SheetLine]:
     for what, on in inside.switches:
         parts: list[Part] = [
             ("  [x] " if on else "  [ ] ", "ok" if on else "muted"),
-            (pad(t(f"inside.switch.{what}"), 14), ""),
+            (column(t(f"inside.switch.{what}"), 14), ""),
             (t("inside.allowed") if on else t("inside.refused"), "muted"),
         ]
         if note := notes.get(what):
