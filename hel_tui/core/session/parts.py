@@ -42,7 +42,7 @@ from hel_tui.core.session.own_files import OwnFiles
 from hel_tui.core.session.pages import Pages
 from hel_tui.core.session.questions import recorded_questions
 from hel_tui.core.session.reruns import Reruns
-from hel_tui.core.session.sampling import sample_with
+from hel_tui.core.session.sampling import Purse, sample_with
 from hel_tui.core.session.saving import Saving
 from hel_tui.core.session.schemas import Schemas
 from hel_tui.core.session.searches import Searches
@@ -138,7 +138,13 @@ def assemble(
     )
     desk = Desk(emit)
     model = Model(options, emit, _wishes(loaded, places), redactor.add)
-    sample = sample_with(model, lambda usage, info: agent.totals.add(usage, info.prices), record)
+    purse = Purse(
+        budget=lambda: budget,
+        accounts=lambda: agent.context.accounts,
+        turn=lambda: checkpoints.turn,
+        told=lambda: agent.measure(model.current),
+    )
+    sample = sample_with(model, purse, record)
     host = Host(
         project=options.project,
         environ=options.environ,

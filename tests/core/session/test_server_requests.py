@@ -9,8 +9,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from hel_tui.core import protocol as p
-from tests.fixtures.models.endpoint import ScriptedModel, call, say
+from hel_tui.core.models.prices import Listed
+from hel_tui.core.models.types import Prices, Rate
+from tests.fixtures.models.endpoint import ScriptedModel, call, mode, say, usage
 from tests.rig import Driver, heard
 
 Open = Callable[..., Driver]
@@ -73,6 +77,56 @@ def test_the_sessions_model_answers_a_server_when_the_person_allows_both(
     assert "tools" not in body
     limits = {key: value for key, value in body.items() if "max" in key}
     assert list(limits.values()) == [50]
+
+
+def priced(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A dollar a million tokens of input, ten of output."""
+    rate = Listed(0, Prices((Rate(1.0, 0.1, 10.0, 1.25),)))
+    monkeypatch.setattr("hel_tui.core.models.choose.listed", lambda _url, _name: rate)
+
+
+def ask_twice(driver: Driver) -> str:
+    """The server has the model asked twice, one after the other; what came of the second."""
+    by_hand(driver, SAMPLE)
+    driver.answer(p.SamplingQuestion, p.SamplingAnswer(True))
+    driver.answer(p.SamplingQuestion, p.SamplingAnswer(True))
+    driver.call_end(0)
+    driver.send(p.CallTool(ASK, json.dumps(SAMPLE)))
+    driver.answer(p.ApprovalQuestion, p.ApprovalAnswer("once"))
+    driver.answer(p.SamplingQuestion, p.SamplingAnswer(True))
+    driver.call_end(1)
+    detail = driver.core.call(driver.of(p.CallStarted)[1].call_id)
+    assert detail is not None
+    return detail.result
+
+
+def test_what_a_server_asks_of_the_model_is_held_to_the_bound_on_cost(
+    play: Open, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    priced(monkeypatch)
+    servers = {"fix": {"mode": "asks:asks", "sampling": True}}
+    dear = say("hi there", usage=usage(3_000_000, 0))
+    with play(dear, say("never"), servers=servers, max_cost=2.0) as driver:
+        assert "Stopped after 3.0000 dollars, the limit on cost." in ask_twice(driver)
+        assert driver.ask("and now?").reason == "limit"
+        assert driver.of(p.UsageChanged)[-1].cost == pytest.approx(3.0)
+    assert len(model.requests) == 1
+
+
+def test_what_a_server_asked_and_was_cut_off_is_estimated_and_part_of_its_turn(
+    play: Open, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    priced(monkeypatch)
+    servers = {"fix": {"mode": "asks:asks", "sampling": True}}
+    with play(say("one"), mode("disconnect-mid-stream"), servers=servers) as driver:
+        driver.ask("first")
+        by_hand(driver, SAMPLE)
+        driver.answer(p.SamplingQuestion, p.SamplingAnswer(True))
+        assert "the model failed" in result(driver)
+        spent = driver.core.spending()
+    assert spent is not None
+    assert (spent.session.requests, spent.session.uncounted) == (2, 1)
+    assert [turn.spent.requests for turn in spent.turns] == [2]
 
 
 def test_sampling_is_off_unless_the_entry_says_so(play: Open, model: ScriptedModel) -> None:
