@@ -54,6 +54,8 @@ class Caller:
         self._hide = hide
         self._running: dict[str, tuple[Card, asyncio.Task[Outcome]]] = {}
         self._repeats = Repeats()
+        self.circling = ""
+        """Why the turn is over: a sentence once the model went in circles with a call that cannot be made."""
 
     @property
     def stopped(self) -> bool:
@@ -86,6 +88,7 @@ class Caller:
         `offered` is what its request carried: only that can be called.
         """
         self._approver.stopped = False
+        self.circling = ""
         cards = [self._opened(turn, call, offered) for call in calls]
         groups = self._groups(cards, offered)
         kept = 0
@@ -208,6 +211,7 @@ class Caller:
 
     async def _path(self, card: Card, offered: Offered) -> Outcome:
         """The path of a call; every way to fail is an outcome."""
+        checked: Checked | None = None
         try:
             if self._approver.stopped and not card.beside:
                 raise Refused(NOT_EXECUTED)
@@ -218,7 +222,9 @@ class Caller:
             outcome = await without_secrets(await self._run(card, card.checked), self._hide)
         except Refused as refusal:
             card.state = refusal.state
-            return Outcome(refusal.sentence, failed=True)
+            if checked is None and refusal.state == "failed":
+                self._note_repeats(card, card.call.arguments, is_possible=False)
+            return Outcome("\n\n".join([refusal.sentence, *card.remarks]), failed=True)
         card.state = "failed" if outcome.failed else "ok"
         if card.remarks:
             outcome = replace(outcome, text="\n\n".join([outcome.text, *card.remarks]))
@@ -248,7 +254,7 @@ class Caller:
         tool, arguments = checked.tool, checked.arguments
         if tool.access == "write" and not card.detail.diff:
             self._ledger.diff(card, await tool.preview(arguments))
-        self._note_repeats(card, checked)
+        self._note_repeats(card, shown(checked.arguments))
         self._ledger.state(card, "running")
         try:
             outcome = await tool.run(arguments, Invocation(card.id, self._ledger.progress(card)))
@@ -257,8 +263,9 @@ class Caller:
             return Outcome(f"{tool.raw} failed inside hel: {type(error).__name__}: {error}", failed=True)
         return outcome if outcome.failed else await self._hooks.after(checked, outcome)
 
-    def _note_repeats(self, card: Card, checked: Checked) -> None:
-        """Put a remark behind the result when the model goes in circles.
+    def _note_repeats(self, card: Card, arguments: str, *, is_possible: bool = True) -> None:
+        """Put a remark behind the result when the model goes in circles; with a call that cannot be made it
+        does not go on for ever.
 
         A call of the person beside the turns does not break a circle; a turn of the person's own does.
         """
@@ -266,7 +273,7 @@ class Caller:
             if not card.beside:
                 self._repeats.clear()
             return
-        count, calls = self._repeats.add((checked.name, shown(checked.arguments)))
+        count, calls = self._repeats.add((card.call.name, arguments))
         if not count:
             return
         what = (
@@ -280,7 +287,10 @@ class Caller:
         )
         if count == REMARK_AT[-1]:
             told = "the same call" if calls == 1 else "the same two calls in turn"
-            self._emit(Notice("warning", f"The model made {told} {count} times: {checked.tool.raw}"))
+            raw = card.tool.raw if card.tool is not None else card.call.name
+            self._emit(Notice("warning", f"The model made {told} {count} times: {raw}"))
+            if not is_possible:
+                self.circling = f"The model asked {count} times for calls that cannot be made: {raw}"
 
 
 def _keep_results(cards: Sequence[Card], keep: Callable[[ToolMessage], None]) -> int:

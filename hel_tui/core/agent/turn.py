@@ -215,6 +215,8 @@ class Agent:
             self.measure(model)
             if self._caller.stopped:
                 return Ending("interrupted", "You stopped the turn.", finish.message.text, step)
+            if self._caller.circling:
+                return Ending("limit", self._caller.circling, finish.message.text, step)
             await self.join(turn)
 
     def _nudge(self, turn: int, finish: Finish, offered: Offered) -> bool:

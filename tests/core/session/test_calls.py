@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -98,6 +99,22 @@ def test_an_unknown_name_is_answered_with_the_nearest_ones(play: Open, model: Sc
         assert [r.state for r in driver.results()] == ["failed", "failed"]
     assert "Did you mean read_file" in results(model.requests[1])[0]
     assert ECHO in results(model.requests[2])[0]
+
+
+@pytest.mark.parametrize(
+    "impossible",
+    [call("no_such_tool", {"a": 1}), call(ECHO, {"text": "x"}), call("read_file", '{"path": x}')],
+    ids=["unknown", "not loaded", "unreadable"],
+)
+def test_a_call_that_cannot_be_made_is_remarked_on_and_not_asked_for_for_ever(
+    play: Open, model: ScriptedModel, impossible: dict[str, Any]
+) -> None:
+    with play(*[impossible] * 40, say("never")) as driver:
+        end = driver.ask("go")
+    assert (end.reason, len(model.requests)) == ("limit", 8)
+    assert "8 times" in end.message
+    said = [results(body)[0] for body in model.requests[1:]]
+    assert [n for n, one in enumerate(said, 1) if "Remark:" in one] == [3, 5]
 
 
 @pytest.mark.parametrize("arguments", ['{"text": x}', '["x"]', '{"text": NaN}', '{"text": "x"', '"x"'])
