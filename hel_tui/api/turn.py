@@ -23,13 +23,13 @@ class Turn:
     """
 
     def __init__(self, wire: Wire, prompt: str, shape: Shape | None, timeout: float | None) -> None:
-        """`timeout` in seconds, from when those before it are over."""
+        """`timeout` in seconds, from when those before it are over and there is a model."""
         self._wire = wire
         self._prompt = prompt
         self._shape = shape
         self._timeout = timeout
         self._is_under_way = False
-        self._is_stopped = False
+        self._stopped = asyncio.Event()
         self._timed_out = False
         self._events: asyncio.Queue[p.Event | None] = asyncio.Queue()
         self._keeps = True
@@ -62,7 +62,7 @@ class Turn:
 
     def interrupt(self) -> None:
         """End this run, also one that has not begun; its result comes with status `interrupted`."""
-        self._is_stopped = True
+        self._stopped.set()
         if self._is_under_way:
             self._wire.interrupt()
 
@@ -78,10 +78,10 @@ class Turn:
             self._events.put_nowait(None)
 
     async def _bounded(self) -> Result:
+        await self._until_ready()
         loop = asyncio.get_running_loop()
         clock = loop.call_later(self._timeout, self._time_is_up) if self._timeout is not None else None
         try:
-            await self._wire.ready()
             result = await self._shaped(Tally(self._wire.call, self._wire.usage))
         finally:
             if clock is not None:
@@ -91,6 +91,18 @@ class Turn:
             raise raised
         return result
 
+    async def _until_ready(self) -> None:
+        """Wait for the model, which may have to be loaded first, or for an interrupt."""
+        ready = asyncio.ensure_future(self._wire.ready())
+        stopped = asyncio.ensure_future(self._stopped.wait())
+        try:
+            await asyncio.wait((ready, stopped), return_when=asyncio.FIRST_COMPLETED)
+            if ready.done():
+                await ready
+        finally:
+            ready.cancel()
+            stopped.cancel()
+
     async def _shaped(self, tally: Tally) -> Result:
         """The turns of the run: one, or some more until an answer fits."""
         shape = self._shape
@@ -99,7 +111,7 @@ class Turn:
             asked = p.Submit(self._prompt, behind=shape.instruction(), names=(NAME,))
         result = tally.result()
         for attempt in range(1, TRIES + 1):
-            if self._is_stopped or self._wire.raised is not None:
+            if self._stopped.is_set() or self._wire.raised is not None:
                 return self._cut_off(tally)
             await self._one(asked, tally)
             if self._timed_out and tally.ended is not None and tally.ended.reason == "interrupted":
