@@ -19,7 +19,7 @@ from hel_tui.core.store.places import Places
 from hel_tui.core.store.redact import Redactor
 from hel_tui.core.store.sessions import glancing
 from hel_tui.core.store.sessions.folders import delete_session, find_session
-from hel_tui.core.store.sessions.naming import rename_session
+from hel_tui.core.store.sessions.naming import rename_session, told
 from hel_tui.core.threads import in_thread
 
 Wish = TypeVar("Wish")
@@ -190,12 +190,14 @@ class Archive:
         self._spawn(told())
 
     def _delete(self, folder: Path) -> tuple[bool, str]:
+        name = told(folder)
         problem = delete_session(folder)
-        return not problem, problem or f"Session {folder.name} was deleted."
+        return not problem, problem or f"The session {name} was deleted."
 
     def _rename(self, folder: Path, title: str) -> tuple[bool, str]:
+        before = told(folder)
         problem = rename_session(folder, title, self._redactor)
-        return not problem, problem or f"Session {folder.name} has another title."
+        return not problem, problem or f"The session {before} is now {told(folder)}."
 
     def _export(self, folder: Path, path: str, form: p.ExportForm) -> tuple[bool, str]:
         from hel_tui.core.store.sessions.exporting import as_json, as_markdown

@@ -56,6 +56,8 @@ class Opened:
     """What a screen is told of that end."""
     remarks: list[str] = field(default_factory=list)
     """For the person: sentences."""
+    news: list[str] = field(default_factory=list)
+    """The same, of what the person wanted."""
 
 
 def open_session(folder: Path) -> Opened | str:

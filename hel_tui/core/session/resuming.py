@@ -27,6 +27,7 @@ from hel_tui.core.store.atomic import why
 from hel_tui.core.store.sessions.folders import find_session
 from hel_tui.core.store.sessions.forking import fork_session
 from hel_tui.core.store.sessions.mending import forget_cut_off
+from hel_tui.core.store.sessions.naming import told
 from hel_tui.core.store.sessions.reading import UsedTool
 from hel_tui.core.threads import in_thread
 
@@ -85,7 +86,7 @@ class Resuming:
                 return fork
             opened = open_session(fork.folder)
             if isinstance(opened, Opened):
-                opened.remarks.append(f"This is a fork of {found.name}, with its turns up to {fork.turn}.")
+                opened.news.append(f"This is a fork of {told(found)}, with its turns up to {fork.turn}.")
                 if fork.damaged:
                     opened.remarks.append(f"{fork.damaged} damaged lines of it are not in the fork.")
             return opened
@@ -119,6 +120,8 @@ class Resuming:
         of = str(parent.get("id", "")) if isinstance(parent, dict) else ""
         self._out(p.SessionRestored(kept.folder.name, kept.name, turns, opened.first_shown, of))
         self._out(p.SessionTitled(kept.name, given=bool(kept.title)))
+        for text in opened.news:
+            self._out(p.Notice("info", text))
         for remark in opened.remarks:
             self._out(p.Notice("warning", remark))
         self._used = dict(kept.tools)

@@ -152,7 +152,8 @@ def test_a_title_is_given_to_a_session_that_is_kept_and_to_the_one_that_is_open(
     with Driver(choices) as driver:
         first, second = two_sessions(driver, model)
         driver.send(p.RenameSession("Ports", first))
-        assert done(driver, "renamed").done
+        renamed = done(driver, "renamed")
+        assert renamed.sentence == 'The session "which port?" is now "Ports".'
         driver.send(p.RenameSession("Keys"))
         driver.wait(lambda _: p.SessionTitled("Keys", given=True) in driver.events)
         listed(driver, p.ListSessions())
@@ -193,7 +194,7 @@ def test_a_session_is_deleted_and_is_no_longer_there(choices: Options, model: Sc
     with Driver(choices) as driver:
         first, second = two_sessions(driver, model)
         driver.send(p.DeleteSession(first))
-        assert done(driver, "deleted").done
+        assert done(driver, "deleted").sentence == 'The session "which port?" was deleted.'
         driver.send(p.DeleteSession(second))
         driver.wait(lambda _: [e for e in driver.of(p.SessionDone) if not e.done])
         listed(driver, p.ListSessions())
@@ -237,6 +238,9 @@ def test_a_fork_from_a_turn_goes_on_there(choices: Options, model: ScriptedModel
         driver.send(p.ForkSession(turn=1))
         driver.wait(lambda _: driver.of(p.SessionRestored))
         driver.ask("third")
+        news = p.Notice("info", 'This is a fork of "first", with its turns up to 1.')
+        assert news in driver.events
+        assert [one.text for one in driver.of(p.Notice) if one.severity == "warning"] == []
     assert [message["content"] for message in model.requests[-1]["messages"][1:]] == ["first", "one", "third"]
 
 

@@ -1,4 +1,4 @@
-"""Gives a session that is not open another title.
+"""What a session is called in sentences; gives one that is not open another title.
 
 Not here: the session that is open (its own writer does it).
 """
@@ -10,11 +10,29 @@ from pathlib import Path
 
 from hel_tui.core.store.atomic import why
 from hel_tui.core.store.redact import Redactor
-from hel_tui.core.store.sessions.journal import Journal
+from hel_tui.core.store.sessions.journal import FILE, Journal
 from hel_tui.core.store.sessions.locking import Lock
 from hel_tui.core.store.sessions.mending import mend_end
+from hel_tui.core.store.sessions.reading import kind_of, lines_of, parsed
 
 MOST_TITLE = 200
+MOST_TOLD = 60
+"""Characters of a title in a sentence."""
+
+
+def told(folder: Path) -> str:
+    """What the session in `folder` is called in a sentence: its title, or its first message, else its id."""
+    title = first = ""
+    with suppress(OSError), (folder / FILE).open("rb") as file:
+        for _, _, line in lines_of(file):
+            kind = kind_of(line)
+            if kind == "title" and (record := parsed(line)) is not None:
+                title = str(record.get("title", ""))
+            elif kind == "TurnStarted" and not first and (record := parsed(line)) is not None:
+                first = str(record.get("text", ""))
+    name = " ".join((title or first).split())
+    short = name if len(name) <= MOST_TOLD else f"{name[: MOST_TOLD - 1]}…"
+    return f'"{short}"' if short else folder.name
 
 
 def rename_session(folder: Path, title: str, redactor: Redactor) -> str:
