@@ -114,6 +114,24 @@ async def test_the_model_that_answers_is_marked_and_not_chosen_again():
         assert d.core.sent(p.SetModel) == []
 
 
+async def test_the_model_that_answers_is_shown_and_marked_though_nobody_lists_it():
+    async with opened(core(p.ModelList(LIST.providers, LIST.models[1:]))) as d:
+        screen = await open_sheet(d)
+        assert "● deepseek/deepseek-chat" in screen_text(d.app)
+        await d.press("slash", after=1)
+        await d.until(lambda: screen.finder.has_focus)
+        await d.type("claude")
+        await d.until(lambda: "● deepseek/deepseek-chat" not in screen_text(d.app))
+
+
+async def test_the_key_for_efforts_says_so_where_nobody_knows_any():
+    async with opened(core()) as d:
+        await open_sheet(d)
+        await d.press("e")
+        await d.until(lambda: any("/effort low" in one.message for one in d.app._notifications))
+        assert not d.app.screen.efforts
+
+
 async def test_searching_takes_several_words_and_leaves_out_the_rest():
     async with opened(core()) as d:
         screen = await open_sheet(d)

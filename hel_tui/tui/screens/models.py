@@ -123,6 +123,9 @@ class ModelsScreen(Picker):
         self.by_key = {}
         recent = [row for row in told.models if row.recent and self._fits(row)]
         out: list[Row] = []
+        if (now := self._unlisted(told)) is not None and self._fits(now):
+            out.append(Row("head now", [(f" {t('models.unlisted')}", "strong")], live=False))
+            out.append(self._row(now, "now"))
         if recent:
             out.append(Row("head recent", [(f" {t('models.recent')}", "strong")], live=False))
             out += [self._row(row, "recent") for row in recent]
@@ -141,6 +144,14 @@ class ModelsScreen(Picker):
             out += [self._row(row, provider.base_url) for row in rows]
         return out
 
+    def _unlisted(self, told: p.ModelList) -> p.ModelRow | None:
+        """The model that answers now, where nobody lists it."""
+        model = self.hel.bridge.state.model
+        provider, _, name = model.label.partition("/")
+        if not name or not told.providers or any(row.label == model.label for row in told.models):
+            return None
+        return p.ModelRow(provider, name, window=model.window, sees=model.sees, efforts=model.efforts)
+
     def _fits(self, row: p.ModelRow) -> bool:
         return all(word in row.label.casefold() for word in self.filter.split())
 
@@ -153,7 +164,7 @@ class ModelsScreen(Picker):
         row = self.by_key.get(key)
         if row is None:
             return ()
-        return model_row(row, width, now=self._is_now(row), whole=key.startswith('["recent"'))
+        return model_row(row, width, now=self._is_now(row), whole=key.startswith(('["recent"', '["now"')))
 
     def _is_now(self, row: p.ModelRow) -> bool:
         return row.label == self.hel.bridge.state.model.label
@@ -184,6 +195,8 @@ class ModelsScreen(Picker):
         row = self.by_key.get(self.list.current)
         if what == "again":
             self.hel.send(p.ListModels(again=True))
+        elif what == "effort" and row is not None and not row.efforts:
+            self.hel.say(t("effort.no_choice"), "warning")
         elif what == "effort" and row is not None:
             choices = ["", *row.efforts]
             now = self._effort(self.list.current)

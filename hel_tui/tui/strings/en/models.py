@@ -2,6 +2,7 @@
 
 STRINGS: dict[str, str] = {
     "models.title": "Models",
+    "models.unlisted": "answers now",
     "models.recent": "used lately",
     "models.waiting": "asking …",
     "models.none": "No key and no engine on this machine: /model PROVIDER/NAME, or `hel help models`.",

@@ -2,6 +2,7 @@
 
 STRINGS: dict[str, str] = {
     "models.title": "모델",
+    "models.unlisted": "지금 답하는 모델",
     "models.recent": "최근에 쓴 것",
     "models.waiting": "물어보는 중 …",
     "models.none": "키도, 이 컴퓨터의 엔진도 찾지 못했습니다: /model 제공자/이름, 또는 `hel help models`.",
