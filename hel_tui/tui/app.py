@@ -165,8 +165,7 @@ class HelApp(App[int]):
                 self.main.sync(changes)
                 for screen in self._live():
                     screen.sync(changes)
-            seen = () if self._shows_news else changes.toasts
-            for notice in [*seen, *(changes.news if self._live() else ())]:
+            for notice in [] if self._shows_news else [*changes.toasts, *changes.news]:
                 self.say(clean(notice.text), notice.severity, clean(notice.source, newlines=False))
             if self._opens and self._opens in self.bridge.state.servers:
                 opens, self._opens = self._opens, ""

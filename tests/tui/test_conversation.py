@@ -310,6 +310,19 @@ async def test_the_cursor_moves_over_cards_and_enter_opens_one() -> None:
         assert "arguments" not in screen_text(app)
 
 
+async def test_the_cursor_begins_anew_where_somebody_looks() -> None:
+    async with running(height=10) as (app, pilot):
+        items = turns(30)
+        app.sync(items, *keys(items))
+        await pilot.press("g", "j")
+        first = app.view.transcript.marked
+        await pilot.press("G", "k")
+        last = app.view.transcript.marked
+        assert first < 10 and last > 80
+        await pilot.press("g", "j")
+        assert app.view.transcript.marked <= first
+
+
 async def test_a_call_by_hand_stands_apart_from_the_answer_before_it() -> None:
     async with running() as (app, _pilot):
         answer = AnswerItem("a", "An answer.", done=True)

@@ -107,6 +107,12 @@ class Conversation(TranscriptView):
             transcript.mark(index)
             self._arrange()
 
+    def _in_view(self, index: int) -> bool:
+        """Whether a row of an item is seen."""
+        heights, top = self.transcript.heights, self.scroll_offset.y
+        first = heights.top(index)
+        return first + heights[index] > top and first < top + self._page
+
     def _last_card_above_bottom(self) -> int:
         """The last card that begins above the lower edge of the view, -1 for none."""
         transcript = self.transcript
@@ -114,10 +120,15 @@ class Conversation(TranscriptView):
         return transcript.next_foldable(min(bottom + 1, len(transcript.entries)), -1)
 
     def action_card(self, step: int) -> None:
-        """Move the card cursor; without one, begin with the last card in view."""
+        """Move the card cursor; where it is not in view, begin with the first or the last card that is."""
         transcript = self.transcript
         at = transcript.marked
-        index = transcript.next_foldable(at, step) if at >= 0 else self._last_card_above_bottom()
+        if at < 0 or not self._in_view(at):
+            top = transcript.heights.at(self.scroll_offset.y)[0]
+            down = at >= 0 and step > 0
+            index = transcript.next_foldable(top - 1, 1) if down else self._last_card_above_bottom()
+        else:
+            index = transcript.next_foldable(at, step)
         if index >= 0:
             transcript.mark(index)
             self.bring(index, transcript.entries[index].margin)
