@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, cast
 
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
+from textual.widget import Widget
 
 from hel_tui.core import protocol as p
 from hel_tui.tui import keymap, slash
@@ -25,6 +26,13 @@ Entry = tuple[str, str, Callable[[], object]]
 """(name, help, what to do)."""
 
 
+def part_of(hel: HelApp, action: keymap.Action) -> HelApp | Widget:
+    """What an action of the palette runs in: the prompt, the main screen, or the app itself."""
+    if action.where == "prompt":
+        return hel.main.prompt
+    return hel.main if hasattr(hel.main, f"action_{action.run.partition('(')[0]}") else hel
+
+
 class HelProvider(Provider):
     """Finds entries by fuzzy match; names of servers and tools come cleaned and are never markup."""
 
@@ -36,7 +44,7 @@ class HelProvider(Provider):
         screen = self.hel.main
         for action in keymap.ACTIONS:
             if action.palette:
-                run = partial(screen.run_action, f"screen.{action.run}")
+                run = partial(part_of(self.hel, action).run_action, action.run)
                 yield action.title, keymap.label(action.id), run
         for spec in slash.SPECS:
             yield f"/{spec.name} {spec.usage}".strip(), spec.help, partial(self._begin, spec)

@@ -8,7 +8,8 @@ import pytest
 from textual import events
 
 from hel_tui.core import protocol as p
-from hel_tui.tui import slash
+from hel_tui.tui import keymap, slash
+from hel_tui.tui.palette import part_of
 from hel_tui.tui.places import Places
 from hel_tui.tui.screens.closing import ClosingScreen
 from hel_tui.tui.screens.server.screen import ServerScreen
@@ -80,6 +81,45 @@ async def test_a_large_paste_becomes_a_stand_in_and_is_sent_whole():
         await d.press("enter", after=1)
         await d.until(lambda: d.core.commands)
         assert d.core.commands == [p.Submit("look: " + text.strip())]
+
+
+async def test_a_paste_of_many_lines_becomes_a_stand_in():
+    text = "\n".join(f"line {n}" for n in range(60))
+    async with opened() as d:
+        d.app.post_message(events.Paste(text))
+        await d.until(lambda: d.app.main.prompt.text)
+        assert d.app.main.prompt.text.startswith("[pasted ")
+        await d.press("enter", after=1)
+        await d.until(lambda: d.core.commands == [p.Submit(text)])
+
+
+async def test_a_key_empties_the_prompt_and_another_brings_it_back():
+    async with opened() as d:
+        await d.type("one")
+        await d.press("ctrl+j", after=0.5)
+        await d.type("two")
+        await d.press("alt+k", after=0.5)
+        assert d.app.main.prompt.text == ""
+        await d.press("up", after=0.5)
+        assert d.app.main.prompt.text == "one\ntwo" and d.core.commands == []
+
+
+async def test_news_is_told_where_somebody_has_scrolled_back():
+    async with opened(size=(80, 24)) as d:
+        await d.put(p.TurnStarted(1, "a\n" * 200), p.TurnEnded(1, "done"))
+        await d.put(p.Notice("info", "seen at the end"))
+        d.app.main.set_focus(d.app.main.conversation)
+        await d.press("g")
+        await d.until(lambda: not d.app.main.conversation.following)
+        await d.put(p.Notice("info", "Put back: config.ini"))
+        await d.until(lambda: [one.message for one in d.app._notifications] == ["Put back: config.ini"])
+
+
+async def test_a_long_reason_for_another_try_leaves_room_for_the_key():
+    async with opened(size=(80, 24)) as d:
+        await d.put(p.TurnStarted(1, "x"), p.Retrying(1, 3, 3, 2.0, "the endpoint answered 503 " * 9))
+        line = next(one for one in screen_text(d.app).splitlines() if "retrying 3/3" in one)
+        assert "… · Esc interrupts" in line
 
 
 async def test_a_small_paste_is_cleaned_text():
@@ -570,6 +610,14 @@ async def test_retrying_is_told():
     async with opened() as d:
         await d.put(p.TurnStarted(1, "x"), p.Retrying(1, 2, 5, 4.0, "503 from the endpoint"))
         assert "retrying 2/5 in 4 s: 503 from the endpoint" in screen_text(d.app)
+
+
+async def test_every_action_of_the_palette_is_one_of_the_part_it_runs_in():
+    async with opened() as d:
+        for action in keymap.ACTIONS:
+            if action.palette:
+                name = f"action_{action.run.partition('(')[0]}"
+                assert hasattr(part_of(d.app, action), name), action.id
 
 
 async def test_the_palette_finds_actions_and_servers():

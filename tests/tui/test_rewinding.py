@@ -107,6 +107,17 @@ async def test_what_was_said_comes_back_to_be_said_again():
         assert d.app.main.prompt.text == "포트를 전부 바꿔 줘\nand run the tests"
 
 
+async def test_what_was_said_comes_back_before_what_is_written_already():
+    async with opened(a_core()) as d:
+        await d.put(*TURNS)
+        await d.type("half a thought")
+        d.app.main.action_rewind()
+        await d.until(lambda: isinstance(d.app.screen, RewindScreen))
+        await d.press("enter")
+        await d.put(p.Cleared("fork"), p.SessionRestored("fork", "", 2, 1, "s1"), p.Rewound(3, True))
+        assert d.app.main.prompt.text == "포트를 전부 바꿔 줘\nand run the tests\nhalf a thought"
+
+
 async def test_escape_twice_on_an_empty_prompt_opens_the_sheet():
     async with opened(a_core()) as d:
         await d.put(*TURNS)

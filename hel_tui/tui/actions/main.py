@@ -39,6 +39,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("prompt.unqueue", "alt+up", "unqueue", palette=True),
     Action("prompt.paste", "ctrl+v", "paste_all", palette=True),
     Action("prompt.detach", "alt+d", "detach", palette=True),
+    Action("prompt.clear", "alt+k", "clear", palette=True),
     Action("prompt.editor", "ctrl+g", "editor", palette=True),
     Action("prompt.leave", "ctrl+d", "leave"),
     Action("conversation.up", "up", "scroll_lines(-1)"),

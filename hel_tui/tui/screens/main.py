@@ -323,10 +323,10 @@ class MainScreen(MainLayout):
             self.action_rewind()
 
     def give_back(self, text: str) -> None:
-        """Put what was said into the empty prompt, to be said again."""
+        """Put what was said into the prompt, to be said again, before what is written there."""
         self.rewinding = (0, "")
-        if text and not self.prompt.text:
-            self.prompt.write(text)
+        if text:
+            self.commands.taken_back(text)
         self.set_focus(self.prompt)
 
     def action_rewind(self) -> None:

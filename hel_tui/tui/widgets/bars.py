@@ -98,7 +98,11 @@ class StatusBar(Bar):
         """What Esc does in it, if not its refusal."""
 
     def lines(self) -> list[Line]:
-        return [status_line(self.state, self.clock(), self.asked, self.escape)]
+        line = status_line(self.state, self.clock(), self.asked, self.escape)
+        if not line:
+            return []
+        (doing, style), key = line
+        return [[(cut(doing, max(self.columns - width_of([key]), 1)), style), key]]
 
     def ask(self, asked: bool, escape: str) -> None:
         """Say what Esc does now."""

@@ -29,7 +29,7 @@ BURST_SETTLES = 0.06
 """Seconds of quiet after which an Enter that ended a burst of one line is taken as meant."""
 LARGE_PASTE = 8_000
 """Characters from which a paste is kept aside."""
-LARGE_LINES = 200
+LARGE_LINES = 40
 
 
 def size_text(characters: int) -> str:
@@ -270,6 +270,14 @@ class Prompt(TextArea):
 
     async def action_detach(self) -> None:
         await self.run_action("screen.detach")
+
+    def action_clear(self) -> None:
+        """Empty it; the key for older messages brings it back."""
+        if self.text.strip():
+            self.history_list.add(self._whole().strip())
+        self._pastes.clear()
+        self.completion.offer([])
+        self.write("")
 
     async def action_editor(self) -> None:
         await self.run_action("screen.editor")

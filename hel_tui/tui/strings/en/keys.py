@@ -41,6 +41,7 @@ STRINGS: dict[str, str] = {
     "action.prompt.older": "Message before (at the first line); on an empty prompt what waits",
     "action.prompt.newer": "Message after (at the last line)",
     "action.prompt.unqueue": "Take back the newest queued message",
+    "action.prompt.clear": "Empty the prompt (Up brings it back)",
     "action.prompt.editor": "Write in $EDITOR",
     "action.prompt.leave": "Quit, when the prompt is empty",
     "action.list.down": "Down",

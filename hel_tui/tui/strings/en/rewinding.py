@@ -8,7 +8,7 @@ STRINGS: dict[str, str] = {
     "rewind.files": "{n} files",
     "rewind.files.one": "1 file",
     "rewind.changed": "Files that hel's own tools changed since then:",
-    "rewind.no_files": "No file was changed by hel's own tools since then.",
+    "rewind.no_files": "Nothing that hel's own tools changed since then is left to give back.",
     "rewind.more": "and {n} more",
     "rewind.fork": "The conversation goes on in a fork; this one stays as it is.",
     "rewind.made": "made",

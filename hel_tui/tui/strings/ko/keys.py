@@ -41,6 +41,7 @@ STRINGS: dict[str, str] = {
     "action.prompt.older": "이전 메시지 (첫 줄에서), 빈 입력에서는 대기 메시지",
     "action.prompt.newer": "다음 메시지 (마지막 줄에서)",
     "action.prompt.unqueue": "마지막 대기 메시지 되가져오기",
+    "action.prompt.clear": "프롬프트 비우기 (위쪽 키로 되살리기)",
     "action.prompt.editor": "$EDITOR에서 쓰기",
     "action.prompt.leave": "입력이 비었을 때 끝내기",
     "action.list.down": "아래",

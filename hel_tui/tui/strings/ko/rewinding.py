@@ -7,7 +7,7 @@ STRINGS: dict[str, str] = {
     "rewind.turn": "{turn}번째 턴",
     "rewind.files": "파일 {n}개",
     "rewind.changed": "그 뒤로 hel의 도구가 바꾼 파일:",
-    "rewind.no_files": "그 뒤로 hel의 도구가 바꾼 파일이 없습니다.",
+    "rewind.no_files": "그 뒤로 hel의 도구가 바꾼 것 중 되돌릴 것이 없습니다.",
     "rewind.more": "그 밖에 {n}개",
     "rewind.fork": "대화는 갈래에서 이어집니다. 지금 대화는 그대로 남습니다.",
     "rewind.made": "새로 만듦",
