@@ -12,7 +12,6 @@ from hel_tui.api.results import BadArgument
 from hel_tui.core.models.types import EFFORTS
 from hel_tui.core.options import Options
 from hel_tui.core.protocol import ACCESS_LEVELS
-from hel_tui.core.tools.builtins import BUILTIN_NAMES
 
 
 def check_options(options: Options) -> None:
@@ -21,6 +20,8 @@ def check_options(options: Options) -> None:
         _among("access", options.access, ACCESS_LEVELS)
     if options.effort is not None:
         _among("effort", options.effort, EFFORTS)
+    if options.tools:
+        from hel_tui.core.tools.builtins import BUILTIN_NAMES
     for name in options.tools or ():
         _among("tools", name, BUILTIN_NAMES)
     _whole("max_steps", options.max_steps)
