@@ -147,6 +147,11 @@ def test_an_export_has_all_of_it_in_markdown_and_json(
     target = project / "out.json"
     assert sh("sessions", "export", "last", "--json", "-o", str(target)).status == 0
     assert stat.S_IMODE(target.stat().st_mode) == 0o600
+    target.write_text("mine now")
+    ran = sh("sessions", "export", "last", "--json", "-o", str(target))
+    assert (ran.status, target.read_text()) == (1, "mine now")
+    assert "not overwritten. --force overwrites it." in ran.err
+    assert sh("sessions", "export", "last", "--json", "--force", "-o", str(target)).status == 0
     document = json.loads(target.read_text())
     (turn,) = document["turns"]
     assert [step["kind"] for step in turn["steps"]] == ["user", "call", "reasoning", "answer", "end"]
@@ -189,9 +194,9 @@ def test_a_fork_goes_on_from_its_turn(say_to: Run, sh: Run, model: ScriptedModel
 def test_titles_and_deletion(say_to: Run, sh: Run, tmp_path: Path) -> None:
     say_to("first", "one")
     (session,) = ids(sh)
-    assert sh("sessions", "rename", session, "A  name").status == 0
+    assert sh("sessions", "rename", session, "A  name").out == f'{session} is now "A name"\n'
     assert "A name" in sh("sessions", "list").out
-    assert sh("sessions", "rename", session, "").status == 0
+    assert sh("sessions", "rename", session, "").out == f'{session} is now "first"\n'
     assert "first" in sh("sessions", "list").out
     folder = tmp_path / "hel" / "state" / "sessions" / session
     lock = Lock(folder)
@@ -202,7 +207,9 @@ def test_titles_and_deletion(say_to: Run, sh: Run, tmp_path: Path) -> None:
         assert ran.status == 1
         assert "is open" in ran.err
     lock.release()
-    assert sh("sessions", "delete", session).status == 0
+    ran = sh("sessions", "delete", "nothing", session)
+    assert (ran.status, ran.out) == (1, f'Deleted {session} "first"\n')
+    assert "no session nothing" in ran.err
     assert not folder.exists()
     assert ids(sh) == []
     assert [one for one in folder.parent.iterdir() if session in one.name] == []

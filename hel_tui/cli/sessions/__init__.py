@@ -54,6 +54,7 @@ def _built() -> tuple[Parser, dict[str, tuple[str, argparse.ArgumentParser]]]:
     one = add("export", "write a session as Markdown or JSON")
     one.add_argument("id", metavar="ID")
     one.add_argument("-o", "--output", type=Path, metavar="FILE", help="the file (default: stdout)")
+    one.add_argument("-f", "--force", action="store_true", help="overwrite FILE where it is there already")
     one.add_argument("--json", action="store_true", help="JSON instead of Markdown")
     one = add("fork", "a copy up to a turn, to go on with differently")
     one.add_argument("id", metavar="ID")

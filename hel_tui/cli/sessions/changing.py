@@ -9,13 +9,13 @@ import sys
 from pathlib import Path
 
 from hel_tui.cli.common import Exit
-from hel_tui.core.store.atomic import why, write_atomic
+from hel_tui.core.store.atomic import why, write_atomic, write_new
 from hel_tui.core.store.places import Places, find_places
 from hel_tui.core.store.redact import Redactor, secrets_in
 from hel_tui.core.store.sessions.exporting import as_json, as_markdown
 from hel_tui.core.store.sessions.folders import LAST, delete_session, find_session
 from hel_tui.core.store.sessions.forking import fork_session
-from hel_tui.core.store.sessions.naming import rename_session
+from hel_tui.core.store.sessions.naming import rename_session, told
 from hel_tui.foreign import printable
 
 
@@ -35,7 +35,7 @@ def run(args: argparse.Namespace, project: Path) -> int:
             case "fork":
                 return _fork(args, found)
             case _:
-                return _said(rename_session(found, args.title, Redactor(secrets_in(os.environ))))
+                return _said(_renamed(found, args.title))
     except OSError as error:
         return _said(f"{found.name}: {why(error)}.")
 
@@ -53,7 +53,20 @@ def _said(problem: str) -> int:
 
 def _deleted(places: Places, project: Path, wanted: str) -> str:
     found = _found(places, project, wanted)
-    return delete_session(found) if isinstance(found, Path) else found
+    if not isinstance(found, Path):
+        return found
+    name = told(found)
+    problem = delete_session(found)
+    if not problem:
+        sys.stdout.write(f"Deleted {found.name} {printable(name)}\n")
+    return problem
+
+
+def _renamed(folder: Path, title: str) -> str:
+    problem = rename_session(folder, title, Redactor(secrets_in(os.environ)))
+    if not problem:
+        sys.stdout.write(f"{folder.name} is now {printable(told(folder))}\n")
+    return problem
 
 
 def _export(args: argparse.Namespace, folder: Path) -> str:
@@ -61,8 +74,11 @@ def _export(args: argparse.Namespace, folder: Path) -> str:
     if args.output is None:
         sys.stdout.write(text.encode("utf-8", "replace").decode())
         return ""
-    failed = write_atomic(args.output, text.encode("utf-8", "replace"))
-    return failed.sentence if failed is not None else ""
+    write = write_atomic if args.force else write_new
+    failed = write(args.output, text.encode("utf-8", "replace"))
+    if failed is None:
+        return ""
+    return f"{failed.sentence} --force overwrites it." if args.output.exists() else failed.sentence
 
 
 def _fork(args: argparse.Namespace, folder: Path) -> int:
