@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from contextlib import closing
 from pathlib import Path
@@ -12,6 +13,8 @@ from hel_tui.cli.sessions.looking import line_of
 from hel_tui.core.store.places import find_places
 from hel_tui.core.store.sessions.index import Index
 
+NUMBER = 5
+"""Cells before each line."""
 MOST = 20
 """Sessions that are offered; `hel sessions list` has all."""
 
@@ -23,8 +26,9 @@ def choose(project: Path) -> str:
     if not rows:
         sys.stderr.write("hel: no session is kept of this project yet\n")
         raise SystemExit(Exit.FAILED)
+    width = shutil.get_terminal_size().columns - NUMBER
     for number, row in enumerate(rows[:MOST], 1):
-        sys.stderr.write(f"{number:>3}  {line_of(row)}\n")
+        sys.stderr.write(f"{number:>3}  {line_of(row, width)}\n")
     if len(rows) > MOST:
         sys.stderr.write(f"     {len(rows) - MOST} more: hel sessions list\n")
     if not sys.stdin.isatty():

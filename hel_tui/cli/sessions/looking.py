@@ -11,7 +11,8 @@ from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
 
-from hel_tui.cli.common import Exit, one_line
+from hel_tui.cli.common import LINE, Exit, one_line
+from hel_tui.cli.widths import cells, cut
 from hel_tui.core.protocol import SessionHit, SessionRow
 from hel_tui.core.store.atomic import why
 from hel_tui.core.store.places import find_places
@@ -19,6 +20,9 @@ from hel_tui.core.store.sessions.exporting import as_json, as_markdown
 from hel_tui.core.store.sessions.folders import find_session
 from hel_tui.core.store.sessions.index import Index
 from hel_tui.foreign import harmless, printable
+
+UNTITLED = "(no message)"
+"""Of a session in which nothing was said yet."""
 
 
 def run(args: argparse.Namespace, project: Path) -> int:
@@ -33,12 +37,15 @@ def run(args: argparse.Namespace, project: Path) -> int:
     return status
 
 
-def line_of(row: SessionRow) -> str:
-    """One session, one line."""
+def line_of(row: SessionRow, width: int = 0) -> str:
+    """One session, one line; of its title what fits into `width` cells (0: as much as any line may have)."""
     turns = "1 turn" if row.turns == 1 else f"{row.turns} turns"
     more = " · open" if row.is_open else ""
+    more += " · fork" if row.parent else ""
     more += f" · {row.damaged} damaged lines" if row.damaged else ""
-    return one_line(f"{row.session_id}  {clock(row.updated)}  {turns:>9}  {printable(row.title)}{more}")
+    head = f"{row.session_id}  {clock(row.updated)}  {turns:>9}  "
+    title = printable(row.title) or UNTITLED
+    return head + cut(title, (width or LINE) - cells(head) - cells(more)) + more
 
 
 def clock(written: float) -> str:
