@@ -216,7 +216,7 @@ def _apply(state: ViewState, changes: Changes, event: p.Event) -> None:
             state.questions = [q for q in state.questions if q.id != event.question_id]
             changes.questions = True
         case p.Queued():
-            state.queued, state.held = event.texts, event.held
+            state.queued, state.held, state.joins = event.texts, event.held, event.joins
             changes.queue = True
         case p.Unqueued():
             changes.taken_back = event.text

@@ -144,6 +144,8 @@ class ViewState:
     queued: tuple[str, ...] = ()
     held: int = 0
     """So many of `queued`, the first ones, go only when the person says so."""
+    joins: int = 0
+    """So many of `queued`, behind those that are held, go into the turn that runs."""
     todos: tuple[tuple[str, str], ...] = ()
     """(state, text) of what is to do, as the model keeps it."""
     turn: int = 0

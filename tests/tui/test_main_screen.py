@@ -570,13 +570,27 @@ async def test_what_is_held_is_shown_as_held_and_enter_on_an_empty_prompt_sends_
 
 async def test_of_many_that_wait_the_newest_three_are_shown_and_the_others_counted():
     async with opened() as d:
-        await d.put(p.TurnStarted(1, "x"), p.Queued(("one", "two", "three", "four", "five"), held=3))
+        await d.put(p.TurnStarted(1, "x"), p.Queued(("one", "two", "three", "four", "five"), held=3, joins=1))
         rows = [line for line in screen_text(d.app).splitlines() if "◷" in line]
         assert [row.split("◷")[1].split("  ")[0].strip() for row in rows] == [
             "held (2 more before it) three",
-            "queued four",
-            "queued five",
+            "joins the turn four",
+            "after the turn five",
         ]
+
+
+async def test_what_enter_does_with_a_text_while_a_turn_runs_is_in_the_foot():
+    async with opened() as d:
+        foot = lambda: screen_text(d.app).splitlines()[-1]  # noqa: E731
+        await d.type("and that")
+        assert "Enter send" in foot() and "Alt+Q" not in foot()
+        await d.put(p.TurnStarted(1, "x"))
+        assert "Enter join the turn · Alt+Q after it · Ctrl+J newline · Alt+K empty" in foot()
+        await d.put(p.TurnEnded(1, "done"))
+        await d.until(lambda: "Enter send" in foot())
+        await d.put(p.TurnStarted(2, "y"))
+        await d.press("enter", after=0.5)
+        await d.until(lambda: "Enter send" in foot())
 
 
 async def test_a_key_sends_for_when_the_turn_is_over():

@@ -16,6 +16,8 @@ class Queued:
     texts: tuple[str, ...]
     held: int = 0
     """So many of them, the first ones, go only when the person says so."""
+    joins: int = 0
+    """So many behind those go into the turn that runs, before its next request; the others after it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any
 
 from hel_tui.core import protocol as p
@@ -109,7 +110,8 @@ class WorkQueue:
     def show(self) -> None:
         """Tell what waits."""
         texts = tuple(work.text for work in (*self._held, *self._waiting))
-        self._emit(p.Queued(texts, held=len(self._held)))
+        joins = sum(1 for _ in takewhile(lambda work: work.joins is not None, self._waiting))
+        self._emit(p.Queued(texts, held=len(self._held), joins=joins))
 
     async def join(self, say: Callable[[Work, Message], None]) -> None:
         """Hand the messages at the front to `say`, up to the first that has to be a turn of its own."""

@@ -93,6 +93,8 @@ class MainScreen(MainLayout):
             self.commands.searched(changes.searched)
         if changes.turn or changes.questions or changes.items:
             self.status.update()
+        if changes.turn:
+            self.footer.type(self.view.busy and bool(self.prompt.text))
         self.foot.settle()
 
     @property
@@ -146,6 +148,7 @@ class MainScreen(MainLayout):
     @on(TextArea.Changed, "#prompt")
     def _typed(self) -> None:
         self.mark.show(self.prompt.text)
+        self.footer.type(self.view.busy and bool(self.prompt.text))
         self.complete()
 
     def complete(self) -> None:

@@ -155,8 +155,10 @@ class QueueBar(Bar):
         rows: list[Line] = []
         hidden = len(texts) - self.SHOWN
         for index, text in enumerate(texts[-self.SHOWN :]):
-            is_held = max(hidden, 0) + index < self.state.held
-            head = t("queue.held") if is_held else t("queue.waits")
+            place = max(hidden, 0) + index - self.state.held
+            head = t(
+                "queue.held" if place < 0 else "queue.joins" if place < self.state.joins else "queue.waits"
+            )
             if index == 0 and hidden > 0:
                 head = t("queue.more", head=head, n=hidden)
             tail = f" {self._keys()} " if index == min(len(texts), self.SHOWN) - 1 else ""
@@ -277,6 +279,14 @@ FOOTERS: dict[str, tuple[str, ...]] = {
         "app.access",
         "app.keys",
     ),
+    "typing": (
+        "prompt.send",
+        "prompt.later",
+        "prompt.newline",
+        "prompt.clear",
+        "app.palette",
+        "app.keys",
+    ),
     "conversation": (
         "conversation.next_card",
         "conversation.open",
@@ -354,7 +364,10 @@ FOOTERS: dict[str, tuple[str, ...]] = {
     ),
     "log": ("log.filter", "log.pause", "log.end", "log.large", "log.copy", "app.next", "app.keys"),
 }
-"""Which keys the footer names for the part that has the focus."""
+"""Which keys the footer names for the part that has the focus; `typing`: the prompt, with text in it, while a
+turn runs."""
+_TYPING = {"prompt.send": "short.prompt.join"}
+"""Words that differ there."""
 
 
 class FooterBar(Bar):
@@ -367,23 +380,37 @@ class FooterBar(Bar):
     def __init__(self) -> None:
         super().__init__(id="footer")
         self.where = "prompt"
+        self.typing = False
+        """Whether something is written while a turn runs."""
 
     def lines(self) -> list[Line]:
         other = "server-overview" if self.where.startswith("server-") else "prompt"
         actions = list(FOOTERS.get(self.where, FOOTERS[other]))
+        if self._types:
+            actions = list(FOOTERS["typing"])
         parts = self._named(actions)
         while len(actions) > 1 and width_of(parts) > self.columns - 1:
             del actions[-2]  # the last one, which leads to all the others, stays
             parts = self._named(actions)
         return [parts]
 
-    @staticmethod
-    def _named(actions: list[str]) -> list[Part]:
+    @property
+    def _types(self) -> bool:
+        return self.typing and self.where == "prompt"
+
+    def _named(self, actions: list[str]) -> list[Part]:
         parts: list[Part] = [(" ", "")]
         for action in actions:
             gap: list[Part] = [(" · ", "frame")] if len(parts) > 1 else []
-            parts += [*gap, (keymap.label(action), "key"), (f" {t(f'short.{action}')}", "muted")]
+            own = _TYPING.get(action) if self._types else None
+            parts += [*gap, (keymap.label(action), "key"), (f" {t(own or f'short.{action}')}", "muted")]
         return parts
+
+    def type(self, typing: bool) -> None:
+        """Say what keys do with what is written while a turn runs, or no longer."""
+        if typing != self.typing:
+            self.typing = typing
+            self.refresh()
 
     def show(self, where: str) -> None:
         if where != self.where:

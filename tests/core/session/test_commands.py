@@ -36,9 +36,9 @@ def test_what_is_said_while_a_turn_runs_waits_and_can_be_taken_back(play: Open, 
         driver.wait(lambda _: driver.of(p.TextDelta), "the first answer")
         driver.send(p.Submit("two"))
         driver.send(p.Submit("three"))
-        driver.wait(lambda events: p.Queued(("two", "three")) in events, "two that wait")
+        driver.wait(lambda events: p.Queued(("two", "three"), joins=2) in events, "two that wait")
         driver.send(p.Unqueue())
-        driver.wait(lambda events: events[-1] == p.Queued(("two",)), "one that waits")
+        driver.wait(lambda events: events[-1] == p.Queued(("two",), joins=1), "one that waits")
         driver.send(p.Interrupt())
         assert driver.turn_end(0).reason == "interrupted"
         driver.send(p.SendQueue())

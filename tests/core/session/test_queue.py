@@ -29,7 +29,10 @@ def said(model: ScriptedModel, request: int) -> list[str]:
 
 
 def waits(driver: Driver, *texts: str, held: int = 0) -> None:
-    driver.wait(lambda _: driver.of(p.Queued)[-1:] == [p.Queued(texts, held)], f"{texts} to wait")
+    def told(_: object) -> bool:
+        return [(one.texts, one.held) for one in driver.of(p.Queued)[-1:]] == [(texts, held)]
+
+    driver.wait(told, f"{texts} to wait")
 
 
 def begun(driver: Driver, project: Path, text: str = "go") -> None:
@@ -82,6 +85,7 @@ def test_nothing_overtakes_what_has_to_be_a_turn_of_its_own(
         ):
             driver.send(command)
         waits(driver, "joins", "!true", "after the shell", "later")
+        assert driver.of(p.Queued)[-1].joins == 1
         (project / "go").touch()
         driver.turn_end(3)
         assert [one.text for one in driver.of(p.TurnStarted)] == ["go", "", "after the shell", "later"]

@@ -70,7 +70,7 @@ def test_what_is_said_while_a_call_runs_stands_behind_its_result(
         driver.send(p.Submit("go"))
         driver.wait(lambda _: (project / "begun").exists())
         driver.send(p.Submit("and that"))
-        driver.wait(lambda _: driver.of(p.Queued)[-1] == p.Queued(("and that",)))
+        driver.wait(lambda _: driver.of(p.Queued)[-1] == p.Queued(("and that",), joins=1))
         (project / "go").touch()
         assert driver.turn_end(0).reason == "done"
     assert [STRICT[api](body) for body in model.requests] == ["", ""]
