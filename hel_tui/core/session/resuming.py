@@ -26,6 +26,7 @@ from hel_tui.core.session.saving import Saving
 from hel_tui.core.store.atomic import why
 from hel_tui.core.store.sessions.folders import find_session
 from hel_tui.core.store.sessions.forking import fork_session
+from hel_tui.core.store.sessions.masking import without_known
 from hel_tui.core.store.sessions.mending import forget_cut_off
 from hel_tui.core.store.sessions.naming import told
 from hel_tui.core.store.sessions.reading import UsedTool
@@ -94,8 +95,17 @@ class Resuming:
         return await self._in_thread(make, session_id)
 
     async def _in_thread(self, work: Callable[[], Opened | str], wanted: str) -> Opened | str:
+        redactor = self._parts.redactor
+
+        def opened() -> Opened | str:
+            opened = work()
+            if isinstance(opened, Opened):
+                for messages in (opened.kept.messages, opened.messages):
+                    messages[:] = [without_known(message, redactor) for message in messages]
+            return opened
+
         try:
-            return await in_thread(work, "hel-session")
+            return await in_thread(opened, "hel-session")
         except OSError as error:
             return f"Session {wanted[:100]} cannot be opened: {why(error)}."
 

@@ -147,6 +147,17 @@ def test_files_are_private_and_without_secrets_under_any_umask(
     assert KEY not in "".join(event.text for event in driver.of(p.TextDelta))
 
 
+def test_what_became_a_secret_since_does_not_reach_the_model(choices: Options, model: ScriptedModel) -> None:
+    word = "tangerine-4711-boat-house"
+    model.replies[:] = [call("read_file", {"path": word}), {"text": f"No {word}.", "reasoning": word}]
+    with Driver(choices) as first:
+        first.ask(f"is there {word}?")
+    environ = {**choices.environ, "OTHER_API_KEY": word}
+    with Driver(replace(choices, resume="last", environ=environ)) as second:
+        sent = again(model, second)
+    assert "is there" in str(sent) and word not in str(sent)
+
+
 def test_a_turn_that_was_interrupted_comes_back_with_what_arrived(
     choices: Options, model: ScriptedModel
 ) -> None:

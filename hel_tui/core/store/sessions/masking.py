@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from typing import Any
 
 from hel_tui.core.store.redact import Redactor
-from hel_tui.core.vocabulary import Json
+from hel_tui.core.vocabulary import AssistantMessage, Json, Message
 
 _TRIGGERS = (
     *("sk-", "pk-", "rk-", "sk_", "pk_", "rk_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"),
@@ -83,6 +84,21 @@ def _given_back(value: Any, redactor: Redactor, name: str = "") -> Any:
         shown_items = [_given_back(item, redactor) for item in value]
         return [item for item in shown_items if item is not None]
     return value
+
+
+def without_known(message: Message, redactor: Redactor) -> Message:
+    """The message without values that are known to be secret now, and may not have been when it was kept."""
+    text = redactor.known(message.text)
+    if not isinstance(message, AssistantMessage):
+        return message if text == message.text else replace(message, text=text)
+    shown = replace(
+        message,
+        text=text,
+        reasoning=redactor.known(message.reasoning),
+        calls=tuple(replace(one, arguments=_arguments(one.arguments, redactor)) for one in message.calls),
+        extra=_given_back(dict(message.extra), redactor),
+    )
+    return message if shown == message else shown
 
 
 class Veil:
