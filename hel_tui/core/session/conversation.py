@@ -1,56 +1,45 @@
-"""A session: takes commands, runs one turn at a time, and ends in order.
+"""A session: takes commands, has one conversation open at a time, and ends in order.
 
-Not here: a turn (agent), servers' life (mcp), the thread (runtime).
+Not here: its turns (turns), what they do (answering, agent), servers' life (mcp), the thread (runtime).
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import sys
-import time
 import traceback
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
-from functools import partial
+from collections.abc import Awaitable, Coroutine, Sequence
 from pathlib import Path
 from typing import Any
 
 from hel_tui import __version__
 from hel_tui.core import protocol as p
-from hel_tui.core.agent.ledger import recorded
-from hel_tui.core.agent.turn import Ending
 from hel_tui.core.context.instructions import project_instructions
 from hel_tui.core.context.prompt import system_prompt
 from hel_tui.core.mcp.clock import Clock
-from hel_tui.core.mcp.naming import public_name
 from hel_tui.core.mcp.sleep import watch_sleep
-from hel_tui.core.models.types import ChatModel
 from hel_tui.core.options import Options
+from hel_tui.core.session.answering import Answering
 from hel_tui.core.session.by_hand import ByHand
 from hel_tui.core.session.kept import Opened
 from hel_tui.core.session.leftovers import offer_leftovers
-from hel_tui.core.session.offerings import Message, named
 from hel_tui.core.session.parts import Emit, assemble
-from hel_tui.core.session.queue import Work, WorkQueue
 from hel_tui.core.session.reads import Reads
 from hel_tui.core.session.resuming import Resuming
 from hel_tui.core.session.rewinding import Rewinding, fork_before
 from hel_tui.core.session.saving import Saving
 from hel_tui.core.session.server_commands import ServerCommands
+from hel_tui.core.session.turns import Turns
 from hel_tui.core.store.memory import remember
 from hel_tui.core.store.places import find_places
 from hel_tui.core.store.redact import Redactor, secrets_in
 from hel_tui.core.store.sessions.folders import new_id
 from hel_tui.core.threads import in_thread
-from hel_tui.core.vocabulary import UserMessage
 
-NO_MODEL = "There is no model to answer."
 SAVE_AGAIN = 2.0
 """Seconds between tries to write what could not be written."""
 GOODBYE = "hel is closing"
-HOLDING = frozenset({"interrupted", "failed", "limit"})
-"""Ends of a turn after which nothing that waits is sent by itself."""
 SAVE_TIME = 2.0
 """Seconds the end waits for what the person approved or chose to be written."""
 SETTLE_TIME = 3.0
@@ -67,16 +56,8 @@ class Session(Reads):
         redactor = Redactor(secrets_in(options.environ))
         self._saving = Saving(places.session_dir(self._id), options.project, redactor, out)
         self._emit = emit = self._saving.emit
-        self._out = out
-        self._tell_turn: Emit = emit
-        """Tells of the turn that runs: kept, or where it is to leave nothing, only told."""
         self._inbox: asyncio.Queue[p.Command] = asyncio.Queue()
-        self._queue = WorkQueue(emit)
-        self._busy: asyncio.Task[Ending] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
-        self._turn = 0
-        self._has_model = asyncio.Event()
-        """The first choice of a model is over."""
         self._instructions = ""
         self._parts = assemble(
             options,
@@ -88,14 +69,6 @@ class Session(Reads):
             redactor=redactor,
             saving=self._saving,
         )
-        self._parts.agent.join = self._join
-        self._parts.model.is_busy = lambda: self._busy is not None
-        self._untold: list[UserMessage] = []
-        """What the model is to know once no turn runs."""
-        self._by_hand = ByHand(
-            self._parts.caller, self._parts.ledger, emit, ready=self._not_yet, tell=self._tell
-        )
-        self._server_commands = ServerCommands(self._parts, options.project, emit, self._spawn)
         self._resuming = Resuming(
             self._parts,
             self._saving,
@@ -104,11 +77,22 @@ class Session(Reads):
             spawn=self._spawn,
             settled=lambda: self._parts.servers.settled(options.server_wait),
         )
-        self._rewinding = Rewinding(
-            self._parts.checkpoints, self._parts.desk, emit, self._tell, lambda: self._busy is not None
+        self._answering = Answering(self._parts, options, emit, self._resuming.load_again)
+        self._turns = Turns(
+            self._parts,
+            emit,
+            out,
+            self._bug,
+            attended=options.answerable,
+            has_model=self._answering.has_model,
         )
-        self._refused = ""
-        """Why the session that was to be gone on with is not open; nothing is sent then."""
+        self._by_hand = ByHand(
+            self._parts.caller, self._parts.ledger, emit, ready=self._not_yet, tell=self._turns.tell
+        )
+        self._server_commands = ServerCommands(self._parts, options.project, emit, self._spawn)
+        self._rewinding = Rewinding(
+            self._parts.checkpoints, self._parts.desk, emit, self._turns.tell, self._turns.busy
+        )
 
     # ------------------------------------------------------------------- life
 
@@ -141,7 +125,7 @@ class Session(Reads):
         if isinstance(opened, Opened):
             self._restore(opened)
         elif opened is not None:
-            self._refused = opened
+            self._answering.refused = opened
             self._emit(p.Notice("error", opened))
         while not isinstance(command := await self._inbox.get(), p.Shutdown):
             try:
@@ -158,7 +142,7 @@ class Session(Reads):
                         self._obey(command)
             except Exception as error:  # one bad command must not end the conversation
                 self._emit(p.Notice("error", self._bug(error)))
-            self._queue.give_back()
+            self._turns.queue.give_back()
         await self._end()
 
     async def _start_servers(self) -> None:
@@ -169,9 +153,7 @@ class Session(Reads):
         await asyncio.sleep(0)  # an answer that came just before is heard: it may be an approval to keep
         self._parts.desk.close(GOODBYE)
         await self._parts.writes.done(SAVE_TIME)
-        self._queue.clear()
-        busy = self._busy
-        tasks = [*self._tasks, *self._by_hand.running, *([busy] if busy is not None else [])]
+        tasks = [*self._tasks, *self._by_hand.running, *self._turns.close()]
         for task in tasks:
             task.cancel()
         await asyncio.gather(self._parts.host.aclose(), *tasks, return_exceptions=True)
@@ -203,42 +185,25 @@ class Session(Reads):
 
     def _obey(self, command: p.Command) -> None:
         match command:
-            case p.Submit(text, later):
-                taken = self._parts.offerings.take()
-                names = (*command.names, *(named(one) for one in taken))
-                message = partial(self._parts.offerings.message, text, taken, command.behind)
-                put_back = partial(self._parts.offerings.put_back, taken)
-                run = partial(self._answer, message, put_back)
-                self._enqueue(Work(text, run, text, names, put_back, None if later else message))
-            case p.UsePrompt(server, prompt, arguments):
-                given = "".join(f" {name}={value}" for name, value in arguments)
-                line = f"/{public_name(server, prompt)}{given}"
-                fetch = partial(self._parts.offerings.prompt, server, prompt, arguments)
-                self._enqueue(Work(line, partial(self._answer, fetch, _nothing), line))
+            case p.Submit() | p.UsePrompt() | p.Compact() | p.RunShell():
+                self._turns.enqueue(self._answering.work(command))
             case p.CallTool():
                 self._by_hand.start(
-                    self._turn, command, lambda error: self._emit(p.Notice("error", self._bug(error)))
+                    self._turns.number, command, lambda error: self._emit(p.Notice("error", self._bug(error)))
                 )
             case p.CancelCall(call_id):
                 self._by_hand.cancel(call_id)
             case p.ShareResult(call_id):
                 self._by_hand.share(call_id)
-            case p.Compact(focus):
-                line = f"/compact {focus}".strip()
-                self._enqueue(Work(line, partial(self._compact, focus)))
-            case p.RunShell(line):
-                self._enqueue(Work(f"!{line}", lambda turn: self._shell(turn, line)))
             case p.Interrupt(whole):
-                if self._busy is None:
+                if not self._turns.busy():
                     self._by_hand.cancel_all()
                 elif whole or not self._parts.caller.interrupt():
-                    self._busy.cancel()
+                    self._turns.interrupt()
             case p.Unqueue(text):
-                self._queue.take_back(text)
+                self._turns.queue.take_back(text)
             case p.SendQueue():
-                self._queue.release()
-                self._next()
-                self._queue.show()
+                self._turns.release()
             case p.Reply(question, answer):
                 self._parts.desk.reply(question, answer)
             case p.SetAccess(level):
@@ -277,7 +242,7 @@ class Session(Reads):
         try:
             await self._parts.model.choose(self._options.model, self._options.base_url)
         finally:
-            self._has_model.set()
+            self._answering.has_model.set()
 
     async def _switch_model(self, model: str, base_url: str | None) -> None:
         label = await self._parts.model.choose(model, base_url)
@@ -297,9 +262,9 @@ class Session(Reads):
         self._id = new_id()
         self._parts.turn_over(self._parts.places.session_dir(self._id))
         self._resuming.forget()
-        self._refused = ""
+        self._answering.refused = ""
         self._emit(p.Cleared(self._id))
-        self._queue.show()
+        self._turns.queue.show()
 
     async def _go_on(self, opening: Awaitable[Opened | str], *, trust_again: bool = False) -> None:
         """A kept session instead of the one that is open; that one stays where the other cannot be had.
@@ -339,11 +304,11 @@ class Session(Reads):
         self._parts.turn_over(opened.kept.folder)
         self._saving.go_on(opened.kept, opened.lock)
         self._spawn(self._read_checkpoints())
-        self._refused = ""
+        self._answering.refused = ""
         self._emit(p.Cleared(self._id, restoring=True))
-        self._turn = self._resuming.restore(opened)
+        self._turns.number = self._resuming.restore(opened)
         self._parts.agent.measure(self._parts.model.current)
-        self._queue.show()
+        self._turns.queue.show()
 
     async def _read_checkpoints(self) -> None:
         await in_thread(self._parts.checkpoints.load)
@@ -356,120 +321,9 @@ class Session(Reads):
 
     async def _stop_work(self) -> None:
         """End what runs and set aside what waits, before another session is open."""
-        self._queue.set_aside()
-        if self._busy is not None:
-            self._busy.cancel()
-            await asyncio.wait([self._busy])
-            await asyncio.sleep(0)  # its end is told before the new session begins
-            await in_thread(self._parts.checkpoints.settle)  # of this session, not of the next one
+        await self._turns.stop()
         await self._by_hand.clear()
-        self._untold.clear()
-
-    # ------------------------------------------------------------------ turns
-
-    def _enqueue(self, work: Work) -> None:
-        self._queue.add(work)
-        self._next()
-        self._queue.show()
-
-    def _next(self) -> None:
-        """Begin the oldest work that waits, unless a turn runs. Its end is told even if it never ran."""
-        if self._busy is not None or (work := self._queue.next()) is None:
-            return
-        self._turn += 1
-        self._parts.checkpoints.turn = self._turn
-        turn, began = self._turn, time.monotonic()
-        started = p.TurnStarted(turn, work.spoken, work.attached)
-        if self._options.answerable:
-            self._emit(started)
-            run = work.run(turn)
-        else:
-            self._tell_turn = self._out
-            run = self._unattended(started, work)
-        task = self._busy = asyncio.ensure_future(run)
-        task.add_done_callback(lambda done: self._over(turn, began, done))
-
-    async def _unattended(self, started: p.TurnStarted, work: Work) -> Ending:
-        """A turn where nobody is there to choose a model: without one nothing of it is kept."""
-        await self._has_model.wait()
-        if self._parts.model.current is not None:
-            self._tell_turn = self._emit
-        self._tell_turn(started)
-        return await work.run(started.turn)
-
-    def _over(self, turn: int, began: float, done: asyncio.Task[Ending]) -> None:
-        """The turn is over, however: say so, and go on with what waits."""
-        self._busy = None
-        if done.cancelled():
-            ending = Ending("interrupted", "Interrupted. What arrived so far is kept.")
-        elif isinstance(error := done.exception(), Exception):
-            ending = Ending("failed", self._bug(error))
-        else:
-            ending = done.result()
-        self._parts.record.write("turn", turn=turn, reason=ending.reason, message=ending.message)
-        self._parts.model.turn_over()
-        seconds = time.monotonic() - began
-        self._tell_turn(p.TurnEnded(turn, ending.reason, ending.message, seconds, ending.unsent))
-        self._tell_turn = self._emit
-        for message in self._untold:
-            self._tell(message)
-        self._untold.clear()
-        if self._queue.goes_on and ending.reason in HOLDING:
-            self._queue.hold()
-        elif self._queue.goes_on:
-            self._next()
-            self._queue.show()
-
-    async def _join(self, turn: int) -> None:
-        """Let messages that wait go into the turn that runs."""
-
-        def say(work: Work, message: Message) -> None:
-            self._emit(p.Joined(turn, work.spoken, work.attached))
-            for one in (*message.before, UserMessage(message.text, message.images)):
-                self._parts.agent.history.append(one)
-            self._parts.record.write("user", turn=turn, text=message.text, **recorded(message.images))
-
-        await self._queue.join(say)
-
-    async def _answer(
-        self, fetch: Callable[[], Awaitable[Message | str]], put_back: Callable[[], None], turn: int
-    ) -> Ending:
-        """Answer what `fetch` gives, or end with the sentence why it could not be had.
-
-        `put_back` is called when nothing is sent.
-        """
-        try:
-            model, message = await self._to_send(fetch)
-        except asyncio.CancelledError:
-            put_back()
-            raise
-        if model is None or isinstance(message, str):
-            put_back()
-            return Ending("failed", str(message), unsent=True)
-        if message.shown:
-            self._emit(p.PromptSent(turn, message.shown))
-        ending = await self._parts.agent.turn(
-            turn, message.text, model, images=message.images, before=message.before
-        )
-        if ending.unsent:
-            put_back()
-        return ending
-
-    async def _to_send(
-        self, fetch: Callable[[], Awaitable[Message | str]]
-    ) -> tuple[ChatModel | None, Message | str]:
-        """The model and what it is to be told, once servers are there; a sentence when there is nothing."""
-        await self._has_model.wait()
-        model = self._parts.model.current
-        if model is None:
-            return None, self._parts.model.note or NO_MODEL
-        if self._refused and not self._options.answerable:
-            return None, self._refused
-        if self._options.mcp:
-            await self._parts.servers.settled(self._options.server_wait)
-            await self._resuming.load_again()
-        message = await fetch()
-        return model, f"{message} Nothing was sent." if isinstance(message, str) else message
+        self._turns.forget()
 
     async def _not_yet(self, target: str) -> str:
         """Wait a while for a server that is still starting; a sentence when it is not there after that."""
@@ -486,31 +340,6 @@ class Session(Reads):
         if supervisor.status.phase != "starting":
             return ""
         return f"{name} is still starting: try again when it is ready. The call was not made."
-
-    def _tell(self, message: UserMessage) -> None:
-        """Let the model know, with the next message of the person; while a turn runs, after it."""
-        if self._busy is not None:
-            self._untold.append(message)
-            return
-        self._parts.agent.history.append(message)
-        self._parts.record.write("user", turn=self._turn, text=message.text, **recorded(message.images))
-        self._parts.agent.measure(self._parts.model.current)
-
-    async def _compact(self, focus: str, turn: int) -> Ending:
-        await self._has_model.wait()
-        model = self._parts.model.current
-        if model is None:
-            return Ending("failed", self._parts.model.note or NO_MODEL)
-        return await self._parts.agent.compact(turn, focus, model)
-
-    async def _shell(self, turn: int, line: str) -> Ending:
-        arguments = json.dumps({"command": line})
-        outcome = await self._parts.caller.run_for_person(
-            turn, f"shell-{turn}", "bash", self._parts.shell, arguments
-        )
-        shown = self._parts.redactor.known(line)
-        self._parts.agent.history.append(UserMessage(f"I ran a command myself:\n$ {shown}\n{outcome.text}"))
-        return Ending("done")
 
     # ------------------------------------------------------------------ parts
 
@@ -542,7 +371,3 @@ class Session(Reads):
 
     def _warn(self, sentence: str) -> None:
         self._emit(p.Notice("warning", sentence))
-
-
-def _nothing() -> None:
-    """Nothing was attached."""
