@@ -208,6 +208,20 @@ async def test_a_message_that_reached_nobody_is_back_in_the_prompt():
         await d.until(lambda: d.app.main.prompt.text == "is anybody there?")
 
 
+async def test_the_same_words_can_be_sent_again_once_they_came_back():
+    async with opened(scenes.busy_core()) as d:
+        await d.put(*LOST)
+        await d.until(lambda: d.app.main.prompt.text == "is anybody there?")
+        await d.press("ctrl+u")
+        assert d.app.main.prompt.text == ""
+        await d.type("is anybody there?")
+        await d.press("enter")
+        await d.until(lambda: d.core.sent(p.Submit) == [p.Submit("is anybody there?")])
+        await d.put(p.TurnStarted(2, "is anybody there?"))
+        await d.until(lambda: d.app.main.view.busy)
+        assert d.app.main.prompt.text == ""
+
+
 async def test_it_does_not_take_the_place_of_what_is_being_written():
     async with opened(scenes.busy_core()) as d:
         await d.type("something else")
