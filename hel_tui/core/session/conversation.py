@@ -1,6 +1,7 @@
 """A session: takes commands, has one conversation open at a time, and ends in order.
 
-Not here: its turns (turns), what they do (answering, agent), servers' life (mcp), the thread (runtime).
+Not here: its turns (turns), what they do (answering, agent), going to another one (moving), servers' life
+(mcp), the thread (runtime).
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import asyncio
 import contextlib
 import sys
 import traceback
-from collections.abc import Awaitable, Coroutine, Sequence
+from collections.abc import Coroutine, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +25,11 @@ from hel_tui.core.session.answering import Answering
 from hel_tui.core.session.by_hand import ByHand
 from hel_tui.core.session.kept import Opened
 from hel_tui.core.session.leftovers import offer_leftovers
+from hel_tui.core.session.moving import Moving
 from hel_tui.core.session.parts import Emit, assemble
 from hel_tui.core.session.reads import Reads
 from hel_tui.core.session.resuming import Resuming
-from hel_tui.core.session.rewinding import Rewinding, fork_before
+from hel_tui.core.session.rewinding import Rewinding
 from hel_tui.core.session.saving import Saving
 from hel_tui.core.session.server_commands import ServerCommands
 from hel_tui.core.session.turns import Turns
@@ -51,17 +53,17 @@ class Session(Reads):
 
     def __init__(self, options: Options, out: Emit) -> None:
         self._options = options
-        self._id = new_id()
         places = find_places(options.environ)
         redactor = Redactor(secrets_in(options.environ))
-        self._saving = Saving(places.session_dir(self._id), options.project, redactor, out)
+        session_id = new_id()
+        self._saving = Saving(places.session_dir(session_id), options.project, redactor, out)
         self._emit = emit = self._saving.emit
         self._inbox: asyncio.Queue[p.Command] = asyncio.Queue()
         self._tasks: set[asyncio.Task[None]] = set()
         self._instructions = ""
         self._parts = assemble(
             options,
-            self._id,
+            session_id,
             self._from_host,
             self._prompt,
             self._spawn,
@@ -93,6 +95,18 @@ class Session(Reads):
         self._rewinding = Rewinding(
             self._parts.checkpoints, self._parts.desk, emit, self._turns.tell, self._turns.busy
         )
+        self._moving = Moving(
+            self._parts,
+            self._saving,
+            options,
+            emit,
+            self._spawn,
+            turns=self._turns,
+            answering=self._answering,
+            by_hand=self._by_hand,
+            resuming=self._resuming,
+            rewinding=self._rewinding,
+        )
 
     # ------------------------------------------------------------------- life
 
@@ -101,10 +115,10 @@ class Session(Reads):
         opened: Opened | str | None = None
         if self._options.resume:
             opened = await self._resuming.opened(self._options.resume)
-            self._id = opened.kept.folder.name if isinstance(opened, Opened) else self._id
-        self._emit(
-            p.SessionStarted(self._id, str(self._options.project), self._parts.policy.level, __version__)
-        )
+            if isinstance(opened, Opened):
+                self._moving.id = opened.kept.folder.name
+        project, level = str(self._options.project), self._parts.policy.level
+        self._emit(p.SessionStarted(self._moving.id, project, level, __version__))
         for remark in self._parts.remarks:
             self._warn(remark)
         self._instructions = project_instructions(self._options.project)
@@ -123,23 +137,14 @@ class Session(Reads):
         self._spawn(self._choose_model())
         self._spawn(self._catch_up())
         if isinstance(opened, Opened):
-            self._restore(opened)
+            self._moving.restore(opened)
         elif opened is not None:
             self._answering.refused = opened
             self._emit(p.Notice("error", opened))
         while not isinstance(command := await self._inbox.get(), p.Shutdown):
             try:
-                match command:
-                    case p.NewSession():
-                        await self._renew()
-                    case p.ResumeSession(session_id):
-                        await self._go_on(self._resuming.opened(session_id), trust_again=True)
-                    case p.ForkSession(session_id, turn):
-                        await self._go_on(self._resuming.forked(session_id, turn))
-                    case p.Rewind(turn, conversation=True, files=False):
-                        await self._go_back(turn)
-                    case _:
-                        self._obey(command)
+                if not await self._moving.obey(command):
+                    self._obey(command)
             except Exception as error:  # one bad command must not end the conversation
                 self._emit(p.Notice("error", self._bug(error)))
             self._turns.queue.give_back()
@@ -175,7 +180,7 @@ class Session(Reads):
 
     def kept(self) -> str:
         """Id of this session, if anything of it is in its file; safe from any thread."""
-        return self._id if self._saving.is_kept else ""
+        return self._moving.id if self._saving.is_kept else ""
 
     def redact(self, text: str) -> str:
         """`text` without the secrets this session knows; safe from any thread."""
@@ -255,32 +260,6 @@ class Session(Reads):
                 await self._parts.writes.do(lambda: remember(places, model=label, base_url=base_url or ""))
             self._parts.agent.measure(current)
 
-    async def _renew(self) -> None:
-        """An empty conversation under a new id; servers stay, nothing is loaded."""
-        await self._stop_work()
-        self._parts.record.write("note", text="ended by a new session")
-        self._id = new_id()
-        self._parts.turn_over(self._parts.places.session_dir(self._id))
-        self._resuming.forget()
-        self._answering.refused = ""
-        self._emit(p.Cleared(self._id))
-        self._turns.queue.show()
-
-    async def _go_on(self, opening: Awaitable[Opened | str], *, trust_again: bool = False) -> None:
-        """A kept session instead of the one that is open; that one stays where the other cannot be had.
-
-        `trust_again`: look at the server files as at the start, and ask about what is not trusted.
-        """
-        opened = await opening
-        if isinstance(opened, str):
-            self._emit(p.Notice("warning", opened))
-            return
-        await self._stop_work()
-        self._parts.record.write("note", text=f"left for session {opened.kept.folder.name}")
-        self._restore(opened)
-        if trust_again and self._options.mcp:
-            self._spawn(self._parts.servers.look_again(quiet=True))
-
     async def _put_back(self, command: p.Rewind) -> None:
         """Give files back, and then, where it is wanted, go back in the conversation."""
         turn, both = command.turn, command.conversation
@@ -290,40 +269,11 @@ class Session(Reads):
         elif done is not None:
             self._emit(done)
 
-    async def _go_back(self, turn: int) -> None:
-        """Go on in a fork of this session that ends before `turn`."""
-        before = self._id
-        await self._go_on(fork_before(self._saving.folder, turn))
-        if self._id != before:
-            self._emit(p.Rewound(turn, conversation=True))
-            self._rewinding.tell_again()
-
-    def _restore(self, opened: Opened) -> None:
-        """Put an opened session in the place of this one, in which nothing runs."""
-        self._id = opened.kept.folder.name
-        self._parts.turn_over(opened.kept.folder)
-        self._saving.go_on(opened.kept, opened.lock)
-        self._spawn(self._read_checkpoints())
-        self._answering.refused = ""
-        self._emit(p.Cleared(self._id, restoring=True))
-        self._turns.number = self._resuming.restore(opened)
-        self._parts.agent.measure(self._parts.model.current)
-        self._turns.queue.show()
-
-    async def _read_checkpoints(self) -> None:
-        await in_thread(self._parts.checkpoints.load)
-
     async def _catch_up(self) -> None:
         """While something could not be written, try again from time to time."""
         while True:
             await asyncio.sleep(SAVE_AGAIN)
             self._saving.catch_up()
-
-    async def _stop_work(self) -> None:
-        """End what runs and set aside what waits, before another session is open."""
-        await self._turns.stop()
-        await self._by_hand.clear()
-        self._turns.forget()
 
     async def _not_yet(self, target: str) -> str:
         """Wait a while for a server that is still starting; a sentence when it is not there after that."""
