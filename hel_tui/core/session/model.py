@@ -159,7 +159,8 @@ class Model:
         return opened.model
 
     async def blind(self) -> str:
-        """The label of the model that answers when it takes no images, else empty."""
+        """The label of the model that answers when it takes no images, else empty; once one is chosen."""
+        await self.settled()
         model = self.current
         return model.info.label if model is not None and not await model.sight() else ""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,6 +19,16 @@ async def test_a_key_from_the_keyring_is_known_as_a_secret(tmp_path: Path) -> No
     model = Model(options, lambda _: None, Wishes(), hidden.append, keyring=lambda name: f"key of {name}")
     assert await model.choose("deepseek/deepseek-chat", None) == "deepseek/deepseek-chat"
     assert hidden == ["key of deepseek"]
+    await model.aclose()
+
+
+async def test_whether_a_model_sees_is_told_once_one_is_chosen(tmp_path: Path) -> None:
+    model = Model(Options(tmp_path, environ={}), lambda _: None, Wishes(vision=False), lambda *_: None)
+    asked = asyncio.ensure_future(model.blind())
+    await asyncio.sleep(0)
+    assert not asked.done()
+    assert await model.choose("any/m", "http://127.0.0.1:9/v1") == "any/m"
+    assert await asked == "any/m"
     await model.aclose()
 
 
