@@ -22,7 +22,6 @@ TOOLS = {
     "get-sum",
     "get-tiny-image",
     "gzip-file-as-resource",
-    "simulate-research-query",
     "toggle-simulated-logging",
     "toggle-subscriber-updates",
     "trigger-elicitation-request",
@@ -32,11 +31,16 @@ TOOLS = {
 }
 
 
+TASKS_ONLY = "simulate-research-query"
+
+
 async def test_results_of_every_kind_are_read(everything: Reference) -> None:
     def offered() -> bool:
         return {row.raw for row in everything.host.catalogue.rows() if not row.reason} == TOOLS
 
     await until(offered, "all tools: some come once the server knows what hel can do")
+    (left_out,) = [row for row in everything.host.catalogue.rows() if row.reason]
+    assert left_out.raw == TASKS_ONLY and "as a task only" in left_out.reason
     assert await everything.run("echo", message="héllo\n") == "Echo: héllo\n"
     assert await everything.run("get-sum", a=2, b=3) == "The sum of 2 and 3 is 5."
 

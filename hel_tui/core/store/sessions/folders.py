@@ -21,6 +21,7 @@ from hel_tui.core.store.sessions.activity import last_activity
 from hel_tui.core.store.sessions.journal import FILE
 from hel_tui.core.store.sessions.locking import Lock
 from hel_tui.core.store.sessions.own import read_own
+from hel_tui.foreign import is_clean
 
 LAST = "last"
 """Stands for the session of the project that was active last."""
@@ -50,12 +51,17 @@ def session_folders(places: Places) -> Iterator[Path]:
     return (places.sessions / name for name, _ in session_states(places))
 
 
+def _is_plain(name: str) -> bool:
+    """Whether a name of a folder does nothing to a terminal."""
+    return is_clean(name) and "\n" not in name
+
+
 def session_states(places: Places) -> Iterator[tuple[str, os.stat_result]]:
     """(id, state of its file of lines) of all sessions, in no order."""
     root = str(places.sessions)
     try:
         with os.scandir(root) as entries:
-            names = [one.name for one in entries if not one.name.startswith(".") and one.name.isprintable()]
+            names = [one.name for one in entries if one.name[0] != "." and _is_plain(one.name)]
     except OSError:
         return
     for name in names:
