@@ -13,11 +13,23 @@ import signal
 import sys
 import time
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import psutil
+
 WAIT = 0.5
 """Seconds processes get to leave by themselves: the stdin of servers is closed too."""
 TERM_WAIT = 1.5
-PASSES = 3
-"""How often marked processes are looked for, as they may fork meanwhile."""
+PASSES = 10
+"""How often marked processes are looked for at most, as they may fork meanwhile."""
+READS = 100
+"""How often an environment that is not there is read again: a process about to become another program has
+none for a moment, and one read across that moment is empty too.
+"""
+BARE = 5
+"""Empty readings of one that has arguments, until it is believed to have none (`env -i`)."""
+PAUSE = 0.001
+"""Seconds between two readings."""
 
 _Known = dict[int, tuple[bool, str]]
 """Whether a pid is a group's, and when it was created."""
@@ -34,11 +46,31 @@ def find_marked(name: str, beginning: str) -> dict[int, str]:
     found: dict[int, str] = {}
     for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error, OSError, ValueError):
-            value = process.environ().get(name, "")
+            value = _environment(process).get(name, "")
             if value.startswith(beginning) and process.status() != psutil.STATUS_ZOMBIE:
                 found[process.pid] = value
     found.pop(os.getpid(), None)
     return found
+
+
+def _environment(process: "psutil.Process") -> dict[str, str]:
+    """What a process was started with; read until it is there. Raises psutil.Error, OSError.
+
+    Between two programs (`execve`) a process has neither environment nor arguments; threads of the kernel have
+    no file either.
+    """
+    bare = 0
+    for _ in range(READS):
+        if environment := process.environ():
+            return environment
+        if process.cmdline():
+            bare += 1
+        elif not process.exe():
+            break
+        if bare == BARE:
+            break
+        time.sleep(PAUSE)
+    return {}
 
 
 def kill_marked(name: str, beginning: str) -> None:
