@@ -36,8 +36,6 @@ class Answering:
         self._options = options
         self._emit = emit
         self._load_again = load_again
-        self.has_model = asyncio.Event()
-        """The first choice of a model is over."""
         self.refused = ""
         """Why the session that was to be gone on with is not open; nothing is sent then."""
 
@@ -86,8 +84,7 @@ class Answering:
 
     async def _to_send(self, fetch: Fetch) -> tuple[ChatModel | None, Message | str]:
         """The model and what it is to be told, once servers are there; a sentence when there is nothing."""
-        await self.has_model.wait()
-        model = self._parts.model.current
+        model = await self._parts.model.settled()
         if model is None:
             return None, self._parts.model.note or NO_MODEL
         if self.refused and not self._options.answerable:
@@ -99,8 +96,7 @@ class Answering:
         return model, f"{message} Nothing was sent." if isinstance(message, str) else message
 
     async def _compact(self, focus: str, turn: int) -> Ending:
-        await self.has_model.wait()
-        model = self._parts.model.current
+        model = await self._parts.model.settled()
         if model is None:
             return Ending("failed", self._parts.model.note or NO_MODEL)
         return await self._parts.agent.compact(turn, focus, model)

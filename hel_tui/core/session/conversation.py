@@ -86,7 +86,6 @@ class Session(Reads):
             out,
             self._bug,
             attended=options.answerable,
-            has_model=self._answering.has_model,
         )
         self._by_hand = ByHand(
             self._parts.caller, self._parts.ledger, emit, ready=self._not_yet, tell=self._turns.tell
@@ -244,10 +243,7 @@ class Session(Reads):
 
     async def _choose_model(self) -> None:
         """The model of the start; turns wait for it."""
-        try:
-            await self._parts.model.choose(self._options.model, self._options.base_url)
-        finally:
-            self._answering.has_model.set()
+        await self._parts.model.choose(self._options.model, self._options.base_url)
 
     async def _switch_model(self, model: str, base_url: str | None) -> None:
         label = await self._parts.model.choose(model, base_url)

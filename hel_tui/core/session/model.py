@@ -64,6 +64,8 @@ class Model:
         self._stand_in: ChatModel | None = None
         self._stands_in = False
         self._choosing = asyncio.Lock()
+        self._choices = 0
+        """How many are under way or wait for another."""
         self._settled = asyncio.Event()
         self._falling = asyncio.Lock()
         self._judged = ""
@@ -92,16 +94,25 @@ class Model:
         """
         if self._loading is not None:
             self._loading.cancel()
+        self._choices += 1
         self._settled.clear()
-        async with self._choosing:
-            try:
+        try:
+            async with self._choosing:
                 return await self._chosen(model, base_url)
-            finally:
+        finally:
+            self._choices -= 1
+            if not self._choices:
                 self._settled.set()
 
-    async def settled(self) -> None:
-        """Wait until it is known which model answers."""
+    async def settled(self) -> ChatModel | None:
+        """The model that answers, once it is known.
+
+        Waits at the start for the first choice, and during a switch for the last choice that was asked for:
+        what is sent meanwhile is for the model the person named. A choice that came to nothing, or failed
+        inside, is over too: then it is the model there was before, or None, with the reason in `note`.
+        """
         await self._settled.wait()
+        return self.current
 
     async def _chosen(self, model: str | None, base_url: str | None) -> str:
         if model is None and base_url is None and self._wishes.model:
@@ -160,8 +171,7 @@ class Model:
 
     async def blind(self) -> str:
         """The label of the model that answers when it takes no images, else empty; once one is chosen."""
-        await self.settled()
-        model = self.current
+        model = await self.settled()
         return model.info.label if model is not None and not await model.sight() else ""
 
     def set_effort(self, effort: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 
+from hel_tui.core.models.types import ChatModel
 from hel_tui.core.protocol import Event, ListModels, ModelList, ModelsListed
 from hel_tui.core.session.model import Model
 from hel_tui.core.store.memory import recall
@@ -50,7 +51,7 @@ class ModelLists:
         finally:
             settling.cancel()
 
-    async def _ask_later(self, settling: asyncio.Future[None]) -> None:
+    async def _ask_later(self, settling: asyncio.Future[ChatModel | None]) -> None:
         await settling
         await self._ask(again=False)
 

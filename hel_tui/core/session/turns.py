@@ -33,17 +33,15 @@ class Turns:
         bug: Callable[[Exception], str],
         *,
         attended: bool,
-        has_model: asyncio.Event,
     ) -> None:
         """`emit` keeps what it tells, `out` does not; `bug` makes a sentence of a fault of our own.
-        `attended`: somebody is there; `has_model` is set when the first choice of a model is over.
+        `attended`: somebody is there.
         """
         self._parts = parts
         self._emit = emit
         self._out = out
         self._bug = bug
         self._attended = attended
-        self._has_model = has_model
         self.queue = WorkQueue(emit)
         self.number = 0
         """Of the last turn that began."""
@@ -113,8 +111,7 @@ class Turns:
 
     async def _unattended(self, started: p.TurnStarted, work: Work) -> Ending:
         """A turn where nobody is there to choose a model: without one nothing of it is kept."""
-        await self._has_model.wait()
-        if self._parts.model.current is not None:
+        if await self._parts.model.settled() is not None:
             self._tell_turn = self._emit
         self._tell_turn(started)
         return await work.run(started.turn)
