@@ -82,7 +82,7 @@ def _turn_ended(state: ViewState, changes: Changes, event: p.TurnEnded) -> None:
     if isinstance(message, UserItem) and event.give_back and not state.restoring:
         message.unsent = True
         changes.items.add(message.key)
-        changes.given_back = message.text
+        changes.given_back += f"\n{message.text}" if changes.given_back else message.text
     state.busy, state.retrying, state.step, state.compacting = False, None, 0, False
     changes.turn = True
     if event.message:
@@ -219,7 +219,8 @@ def _apply(state: ViewState, changes: Changes, event: p.Event) -> None:
             state.queued, state.held, state.joins = event.texts, event.held, event.joins
             changes.queue = True
         case p.Unqueued():
-            changes.taken_back = event.text
+            newer = changes.taken_back  # of one frame: what is taken back next was said before it
+            changes.taken_back = f"{event.text}\n{newer}" if newer else event.text
         case p.Joined():
             state.serial += 1
             _add(state, changes, UserItem(f"joined-{state.serial}", event.text, event.attachments))

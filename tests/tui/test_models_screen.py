@@ -227,7 +227,14 @@ async def test_it_does_not_take_the_place_of_what_is_being_written():
         await d.type("something else")
         await d.put(*LOST)
         await d.until(lambda: "There is no network." in screen_text(d.app))
-        assert d.app.main.prompt.text == "something else"
+        await d.until(lambda: d.app.main.prompt.text == "is anybody there?\nsomething else")
+
+
+def test_all_that_comes_back_in_one_frame_is_kept_in_its_order():
+    lost = [*LOST, p.TurnStarted(9, "and now?"), p.TurnEnded(9, "failed", "No.", give_back=True)]
+    assert reduce(ViewState(), lost).given_back == "is anybody there?\nand now?"
+    taken = [p.Unqueued("second"), p.Unqueued("first")]
+    assert reduce(ViewState(), taken).taken_back == "first\nsecond"
 
 
 def test_a_session_that_is_gone_on_with_gives_nothing_back():

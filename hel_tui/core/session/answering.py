@@ -18,9 +18,11 @@ from hel_tui.core.options import Options
 from hel_tui.core.session.offerings import Message, named
 from hel_tui.core.session.parts import Emit, Parts
 from hel_tui.core.session.queue import Work
+from hel_tui.core.session.waiting import Waiting, record_of
 from hel_tui.core.vocabulary import UserMessage
 
 NO_MODEL = "There is no model to answer."
+NOTHING_SENT = "Interrupted before anything was sent."
 Fetch = Callable[[], Awaitable[Message | str]]
 """Gives the message, or a sentence why it cannot be had."""
 
@@ -39,26 +41,30 @@ class Answering:
         self.refused = ""
         """Why the session that was to be gone on with is not open; nothing is sent then."""
 
-    def work(self, command: p.Submit | p.UsePrompt | p.Compact | p.RunShell) -> Work:
-        """What the command is as a turn."""
+    def work(self, command: Waiting, *, again: bool = False) -> Work:
+        """What the command is as a turn. `again`: it is from another run, and nothing is attached to it."""
         offerings = self._parts.offerings
         match command:
             case p.Submit(text, later):
-                taken = offerings.take()
-                names = (*command.names, *(named(one) for one in taken))
+                taken = [] if again else offerings.take()
+                attached = [named(one) for one in taken]
+                names = (*command.names, *attached)
                 message = partial(offerings.message, text, taken, command.behind)
                 put_back = partial(offerings.put_back, taken)
                 run = partial(self._answer, message, put_back)
-                return Work(text, run, text, names, put_back, None if later else message)
+                joins = None if later else message
+                return Work(text, run, text, names, put_back, joins, record_of(command, attached))
             case p.UsePrompt(server, prompt, arguments):
                 given = "".join(f" {name}={value}" for name, value in arguments)
                 line = f"/{public_name(server, prompt)}{given}"
                 fetch = partial(offerings.prompt, server, prompt, arguments)
-                return Work(line, partial(self._answer, fetch, _nothing), line)
+                run = partial(self._answer, fetch, _nothing)
+                return Work(line, run, line, record=record_of(command))
             case p.Compact(focus):
-                return Work(f"/compact {focus}".strip(), partial(self._compact, focus))
+                run = partial(self._compact, focus)
+                return Work(f"/compact {focus}".strip(), run, record=record_of(command))
             case p.RunShell(line):
-                return Work(f"!{line}", partial(self._shell, line))
+                return Work(f"!{line}", partial(self._shell, line), record=record_of(command))
 
     async def _answer(self, fetch: Fetch, put_back: Callable[[], None], turn: int) -> Ending:
         """Answer what `fetch` gives, or end with the sentence why it could not be had.
@@ -69,7 +75,7 @@ class Answering:
             model, message = await self._to_send(fetch)
         except asyncio.CancelledError:
             put_back()
-            raise
+            return Ending("interrupted", NOTHING_SENT, unsent=True)
         if model is None or isinstance(message, str):
             put_back()
             return Ending("failed", str(message), unsent=True)

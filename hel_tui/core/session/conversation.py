@@ -85,6 +85,7 @@ class Session(Reads):
             emit,
             out,
             self._bug,
+            keep=self._saving.add,
             attended=options.answerable,
         )
         self._by_hand = ByHand(

@@ -19,6 +19,7 @@ from hel_tui.core.session.resuming import Resuming
 from hel_tui.core.session.rewinding import Rewinding, fork_before
 from hel_tui.core.session.saving import Saving
 from hel_tui.core.session.turns import Turns
+from hel_tui.core.session.waiting import command_of
 from hel_tui.core.store.sessions.folders import new_id
 from hel_tui.core.threads import in_thread
 
@@ -71,6 +72,14 @@ class Moving:
         self._answering.refused = ""
         self._emit(p.Cleared(self.id, restoring=True))
         self._turns.number = self._resuming.restore(opened)
+        self._turns.queue.go_on(
+            [
+                (number, self._answering.work(command, again=True))
+                for number, record in opened.waiting
+                if (command := command_of(record)) is not None
+            ],
+            opened.last_queued,
+        )
         self._parts.agent.measure(self._parts.model.current)
         self._turns.queue.show()
 

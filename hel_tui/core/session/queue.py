@@ -7,7 +7,7 @@ nothing goes by itself: what waits then is held. Not here: running it (conversat
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any
@@ -15,12 +15,15 @@ from typing import Any
 from hel_tui.core import protocol as p
 from hel_tui.core.agent.turn import Ending
 from hel_tui.core.session.offerings import Message
+from hel_tui.core.vocabulary import Json
 
 
 def _nothing() -> None:
     """Nothing was attached."""
 
 
+_UNTOLD = frozenset({"server", "behind"})
+"""What the record of its beginning does not say of a turn: such work is put down before it begins."""
 MOST_NAMED = 300
 """Characters of what is named that did not run."""
 
@@ -40,13 +43,22 @@ class Work:
     """Called when it is taken back before it ran."""
     joins: Callable[[], Awaitable[Message | str]] | None = None
     """Gives the message, or a sentence why it cannot be had; None where it has to be a turn of its own."""
+    record: Json | None = None
+    """What it takes to make it again in another run (waiting.record_of); None where it is not kept."""
 
 
 class WorkQueue:
-    """That of one session. Lives in the core's loop; tells the screen of each change."""
+    """That of one session. Lives in the core's loop; tells the screen of each change, and the file."""
 
-    def __init__(self, emit: Callable[[p.Event], None]) -> None:
+    def __init__(
+        self, emit: Callable[[p.Event], None], write: Callable[[Json], object] = lambda _record: None
+    ) -> None:
+        """`write` puts a line into the file of the session."""
         self._emit = emit
+        self._write = write
+        self._numbers: dict[Work, int] = {}
+        """The numbers under which the file has what waits."""
+        self._last = 0
         self._held: deque[Work] = deque()
         self._waiting: deque[Work] = deque()
         self._aside: list[Work] = []
@@ -61,8 +73,14 @@ class WorkQueue:
         self._waiting.append(work)
 
     def next(self) -> Work | None:
-        """Take the oldest that is not held."""
-        return self._waiting.popleft() if self._waiting else None
+        """Take the oldest that is not held: its turn begins now."""
+        if not self._waiting:
+            return None
+        work = self._waiting.popleft()
+        if work.record is not None and not _UNTOLD.isdisjoint(work.record):
+            self._put_down(work)
+        self._goes(work, "TurnStarted")
+        return work
 
     def hold(self) -> None:
         """Let nothing of it go by itself."""
@@ -89,7 +107,9 @@ class WorkQueue:
     def set_aside(self) -> None:
         """Take all of it out, because another session opens: nothing of it runs there."""
         self._aside += (*self._held, *self._waiting)
-        self.clear()
+        self._waiting.clear()
+        self._held.clear()
+        self._keep()
 
     def give_back(self) -> None:
         """Hand back what was set aside: messages as one text to be written again, the rest by name."""
@@ -102,13 +122,25 @@ class WorkQueue:
         if names := ", ".join(work.text for work in aside if work not in back):
             self._emit(p.Notice("warning", f"Not run, because another session is open: {names[:MOST_NAMED]}"))
 
-    def clear(self) -> None:
-        """Forget all of it."""
+    def close(self, unsent: Work | None = None) -> None:
+        """Let nothing go any more. What waits stays in the file, for whoever opens the session again; before
+        it what had begun and reached nobody, `unsent`.
+        """
+        self._held += self._waiting
         self._waiting.clear()
-        self._held.clear()
+        if unsent is not None:
+            self._held.appendleft(unsent)
+            self._keep()
+
+    def go_on(self, works: Sequence[tuple[int, Work]], last: int) -> None:
+        """The session that opens had these, by their numbers in its file: all are held."""
+        self._held = deque(work for _, work in works)
+        self._numbers = {work: number for number, work in works}
+        self._last = last
 
     def show(self) -> None:
         """Tell what waits."""
+        self._keep()
         texts = tuple(work.text for work in (*self._held, *self._waiting))
         joins = sum(1 for _ in takewhile(lambda work: work.joins is not None, self._waiting))
         self._emit(p.Queued(texts, held=len(self._held), joins=joins))
@@ -121,9 +153,28 @@ class WorkQueue:
                 continue  # it was taken back meanwhile
             if isinstance(message, str):
                 return  # its own turn says why
-            self._waiting.popleft()
+            self._goes(self._waiting.popleft(), "Joined")
             self.show()
             say(work, message)
+
+    def _keep(self) -> None:
+        """Write down what waits since, and what does not wait any more."""
+        waiting = (*self._held, *self._waiting)
+        for work in waiting:
+            self._put_down(work)
+        for work in self._numbers.keys() - set(waiting):
+            self._write({"k": "unqueued", "n": self._numbers.pop(work)})
+
+    def _put_down(self, work: Work) -> None:
+        if work not in self._numbers and work.record is not None:
+            self._last += 1
+            self._numbers[work] = self._last
+            self._write({"k": "queued", "n": self._last, **work.record})
+
+    def _goes(self, work: Work, event: str) -> None:
+        """Write that it waits no more once the record of `event`, which is next, is in the file, too."""
+        if (number := self._numbers.pop(work, None)) is not None:
+            self._write({"k": "unqueued", "n": number, "for": event})
 
 
 def _is_command(work: Work) -> bool:

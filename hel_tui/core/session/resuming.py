@@ -152,8 +152,13 @@ class Resuming:
         for record in opened.calls:
             if (at := self._saving.add(record)) >= 0:
                 opened.kept.calls[str(record["call_id"])] = at
+        history = self._parts.agent.history
         for message in opened.messages:
-            self._parts.agent.history.append(message)
+            history.append(message)
+        if opened.unsent is not None:
+            self._saving.add(opened.unsent)
+        if opened.untold:
+            history.withdraw(history[-opened.untold : -1])
         for event in opened.ending:
             self._saving.emit(event)
 

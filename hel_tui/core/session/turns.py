@@ -12,11 +12,12 @@ from collections.abc import Callable
 from hel_tui.core import protocol as p
 from hel_tui.core.agent.ledger import recorded
 from hel_tui.core.agent.turn import Ending
+from hel_tui.core.session.answering import NOTHING_SENT
 from hel_tui.core.session.offerings import Message
 from hel_tui.core.session.parts import Emit, Parts
 from hel_tui.core.session.queue import Work, WorkQueue
 from hel_tui.core.threads import in_thread
-from hel_tui.core.vocabulary import UserMessage
+from hel_tui.core.vocabulary import Json, UserMessage
 
 HOLDING = frozenset({"interrupted", "failed", "limit"})
 """Ends of a turn after which nothing that waits is sent by itself."""
@@ -32,20 +33,24 @@ class Turns:
         out: Emit,
         bug: Callable[[Exception], str],
         *,
+        keep: Callable[[Json], object],
         attended: bool,
     ) -> None:
-        """`emit` keeps what it tells, `out` does not; `bug` makes a sentence of a fault of our own.
-        `attended`: somebody is there.
+        """`emit` keeps what it tells, `out` does not; `bug` makes a sentence of a fault of our own; `keep`
+        writes a line into the session's file. `attended`: somebody is there.
         """
         self._parts = parts
         self._emit = emit
         self._out = out
         self._bug = bug
         self._attended = attended
-        self.queue = WorkQueue(emit)
+        self.queue = WorkQueue(emit, keep if attended else _unkept)
         self.number = 0
         """Of the last turn that began."""
         self._running: asyncio.Task[Ending] | None = None
+        self._entered = False
+        """The work of the turn that runs has begun."""
+        self._closing = False
         self._tell_turn: Emit = emit
         """Tells of the turn that runs: kept, or where it is to leave nothing, only told."""
         self._untold: list[UserMessage] = []
@@ -76,7 +81,8 @@ class Turns:
 
     def close(self) -> list[asyncio.Task[Ending]]:
         """The session ends: nothing that waits begins. Returns the task of the turn that runs, to end it."""
-        self.queue.clear()
+        self._closing = True
+        self.queue.close()
         return [self._running] if self._running is not None else []
 
     async def stop(self) -> None:
@@ -102,24 +108,32 @@ class Turns:
         started = p.TurnStarted(turn, work.spoken, work.attached)
         if self._attended:
             self._emit(started)
-            run = work.run(turn)
+            run = self._run(work, turn)
         else:
             self._tell_turn = self._out
             run = self._unattended(started, work)
+        self._entered = False
         task = self._running = asyncio.ensure_future(run)
-        task.add_done_callback(lambda done: self._over(turn, began, done))
+        task.add_done_callback(lambda done: self._over(work, turn, began, done))
+
+    async def _run(self, work: Work, turn: int) -> Ending:
+        self._entered = True
+        return await work.run(turn)
 
     async def _unattended(self, started: p.TurnStarted, work: Work) -> Ending:
         """A turn where nobody is there to choose a model: without one nothing of it is kept."""
         if await self._parts.model.settled() is not None:
             self._tell_turn = self._emit
         self._tell_turn(started)
-        return await work.run(started.turn)
+        return await self._run(work, started.turn)
 
-    def _over(self, turn: int, began: float, done: asyncio.Task[Ending]) -> None:
+    def _over(self, work: Work, turn: int, began: float, done: asyncio.Task[Ending]) -> None:
         """The turn is over, however: say so, and go on with what waits."""
         self._running = None
-        if done.cancelled():
+        if done.cancelled() and not self._entered:
+            work.drop()
+            ending = Ending("interrupted", NOTHING_SENT, unsent=bool(work.spoken))
+        elif done.cancelled():
             ending = Ending("interrupted", "Interrupted. What arrived so far is kept.")
         elif isinstance(error := done.exception(), Exception):
             ending = Ending("failed", self._bug(error))
@@ -128,6 +142,8 @@ class Turns:
         self._parts.record.write("turn", turn=turn, reason=ending.reason, message=ending.message)
         self._parts.model.turn_over()
         seconds = time.monotonic() - began
+        if self._closing and ending.unsent:  # nobody reads it in the prompt any more
+            self.queue.close(work)
         self._tell_turn(p.TurnEnded(turn, ending.reason, ending.message, seconds, ending.unsent))
         self._tell_turn = self._emit
         for message in self._untold:
@@ -158,3 +174,7 @@ class Turns:
         self._parts.agent.history.append(message)
         self._parts.record.write("user", turn=self.number, text=message.text, **recorded(message.images))
         self._parts.agent.measure(self._parts.model.current)
+
+
+def _unkept(_record: Json) -> None:
+    """Nobody is there who would find it."""

@@ -86,8 +86,8 @@ class MainScreen(MainLayout):
             self.commands.sessions.heard(changes)
         if changes.pasted:
             self.prompt.take_paste(changes.pasted)
-        if changes.given_back and not self.prompt.text:
-            self.prompt.write(changes.given_back)
+        if changes.given_back:
+            self.commands.taken_back(changes.given_back)
             self.hel.say(t("message.given_back"))
         if changes.searched:
             self.commands.searched(changes.searched)

@@ -135,7 +135,7 @@ def _copy_lines(folder: Path, target: Path, made: Path, head: dict[str, object],
                 if at >= end:
                     break
                 kind = kind_of(line)
-                if kind == "session":
+                if kind in ("session", "queued", "unqueued"):  # what waits, waits in one place
                     continue
                 if kind is None and parsed(line) is None:
                     damaged += 1

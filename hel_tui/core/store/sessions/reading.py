@@ -29,7 +29,7 @@ MOST_NUMBER = 2**53
 _DIGITS = 20
 _BEGIN = b'{"k":"'
 _WHOLE = KINDS | {
-    *("session", "title", "tool", "model"),
+    *("session", "title", "tool", "model", "queued", "unqueued", "Joined"),
     *("UsageChanged", "TurnStarted", "StepStarted", "TurnEnded", "Compacted", "TodosChanged"),
 }
 """Kinds that are read at once. All others are events of turns, or not known."""
@@ -87,6 +87,14 @@ class Kept:
     """The last turn whose end is written."""
     damaged: list[tuple[int, int]] = field(default_factory=list)
     """(byte, length) of lines that cannot be read."""
+    waiting: dict[int, Json] = field(default_factory=dict)
+    """What was queued and not sent, by number; oldest first."""
+    queued: int = 0
+    """The highest of those numbers that was ever given."""
+    leaving: dict[str, tuple[int, Json]] = field(default_factory=dict)
+    """What is sent by the next record of this kind; where none comes it was not."""
+    began: Json | None = None
+    """What was queued and became the last turn, if that turn was."""
     items: int = 0
     """How many texts there are, or more."""
     size: int = 0
@@ -108,6 +116,7 @@ def read_session(folder: Path) -> Kept:
             if not _take(kept, at, line):
                 kept.damaged.append((at, length))
             kept.size = at + length
+    kept.waiting.update(kept.leaving.values())
     return kept
 
 
@@ -150,6 +159,7 @@ def _take(kept: Kept, at: int, line: bytes) -> bool:
 
 
 def _note(kept: Kept, kind: str, record: Json, at: int) -> None:
+    left = kept.leaving.pop(kind, None)
     match kind:
         case "session" if not kept.head:
             kept.head = record
@@ -165,6 +175,7 @@ def _note(kept: Kept, kind: str, record: Json, at: int) -> None:
             kept.turns.append((event.turn, at))
             kept.spent[event.turn] = TurnUsage(kept.usage)
             kept.first = kept.first or event.text
+            kept.began = left[1] if left is not None else None
         case "TurnEnded" if isinstance(event := records.event_of(record), p.TurnEnded):
             kept.ended = event.turn
         case "Compacted" if isinstance(event := records.event_of(record), p.Compacted):
@@ -175,12 +186,22 @@ def _note(kept: Kept, kind: str, record: Json, at: int) -> None:
             if kept.turns:
                 last = kept.spent[kept.turns[-1][0]]
                 last.after, last.model = event, kept.model
+        case "queued" | "unqueued" if isinstance(number := record.get("n"), int):
+            _queue(kept, kind, number, record)
         case "StepStarted" if kept.turns:
             kept.spent[kept.turns[-1][0]].steps += 1
         case "TodosChanged" if isinstance(event := records.event_of(record), p.TodosChanged):
             kept.todos = event.items
         case _:
             pass
+
+
+def _queue(kept: Kept, kind: str, number: int, record: Json) -> None:
+    kept.queued = max(kept.queued, number)
+    if kind == "queued":
+        kept.waiting[number] = record
+    elif (waited := kept.waiting.pop(number, None)) and isinstance(event := record.get("for"), str):
+        kept.leaving[event] = (number, waited)
 
 
 # ---------------------------------------------------------------------- lines
