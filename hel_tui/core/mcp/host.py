@@ -288,7 +288,7 @@ class Host:
             return
         self._roots = roots
         for supervisor in self.servers():
-            await supervisor.roots_changed()
+            await supervisor.contact.roots_changed()
 
     @property
     def roots(self) -> tuple[Path, ...]:
@@ -298,7 +298,7 @@ class Host:
     def doubt(self) -> None:
         """The machine slept or the network changed: no connection is believed without an answer."""
         for supervisor in self.servers():
-            supervisor.doubt()
+            supervisor.contact.doubt()
 
     def _helpers(self) -> Helpers:
         return Helpers(self._ask, self._sample(), self._answerable)

@@ -53,8 +53,8 @@ def overview(supervisor: Supervisor, catalogue: Catalogue) -> ServerInside:
         methods=stores.figures.rows(),
         tokens=sum(row.tokens for row in rows),
         loaded_tokens=sum(row.tokens for row in rows if row.loaded),
-        breaker=supervisor.breaker,
-        log_level=supervisor.log_level,
+        breaker=supervisor.contact.breaker,
+        log_level=supervisor.contact.log_level,
         sessions=stores.frames.sessions,
     )
 

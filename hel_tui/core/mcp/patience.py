@@ -1,6 +1,6 @@
 """How long to go on with a server that fails: waiting between restarts, pausing calls.
 
-Plain rules over a clock that is passed in. Not here: restarting and calling (supervisor).
+Plain rules over a clock that is passed in. Not here: restarting (recovery, supervisor), calling (calling).
 """
 
 from __future__ import annotations

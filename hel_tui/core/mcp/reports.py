@@ -80,6 +80,8 @@ class Reports:
         self._is_stale = False
         """Its tools changed, and the list of the start is kept."""
         self._completes = False
+        self.is_retired = False
+        """Another server has the name."""
         self.is_live: Callable[[], bool] = lambda: False
         """Whether what is told still matters."""
 
@@ -113,9 +115,16 @@ class Reports:
 
     def forget(self) -> None:
         """It is away for good: nothing of it is listed."""
+        if self.is_retired:
+            return
         self._status.tools = 0
         self._catalogue.remove(self._status.entry.name)
         self._shelf.remove(self._status.entry.name)
+
+    def retire(self) -> None:
+        """Another has its name now: its tools leave, and what is kept under the name is no more of it."""
+        self.forget()
+        self.is_retired = True
 
     # ---------------------------------------------------------------------- lists
 
@@ -221,6 +230,16 @@ class Reports:
         told = self._mask(sentence)[:SENTENCE]
         self._emit(ServerFailed(kept.server, kept.number, told, retried))
         return kept
+
+    @property
+    def failure(self) -> ServerFailure | None:
+        """What is the matter with it; None while it is well."""
+        return None if self.is_retired else self._stores.failures.current(self._status.entry.name)
+
+    def matters(self, failure: ServerFailure) -> None:
+        """That is the matter with it from now on."""
+        if not self.is_retired:
+            self._stores.failures.matter(failure)
 
     def call_failed(self, failure: ServerFailure, began: int) -> None:
         """A call to it was lost on the way; `began` is where in the log it was made."""

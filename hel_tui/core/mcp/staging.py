@@ -1,7 +1,8 @@
 """The next generation of a server, started while the one before still answers.
 
 It is a life of its own, whose news are dropped until it is ready; at that moment its owner takes it over, at
-once. Not here: what becomes of the one before (supervisor), what makes a renewal due (session).
+once. Who waits for a start hears here what came of it. Not here: what becomes of the one before (supervisor),
+what makes a renewal due (session).
 """
 
 from __future__ import annotations
@@ -32,6 +33,41 @@ class Renewed:
     """The one before goes on answering."""
     refused: str = ""
     """Why nothing was started, as a phrase; empty when something was."""
+
+
+class Awaited:
+    """What starts come to, for who waits for it: the one under way, and the next one."""
+
+    def __init__(self) -> None:
+        self._next: asyncio.Future[Renewed] | None = None
+        self._under_way: asyncio.Future[Renewed] | None = None
+
+    def expect(self) -> asyncio.Future[Renewed]:
+        """Is done when the next start has come to something. In the place of an earlier one for it."""
+        self._next = asyncio.get_running_loop().create_future()
+        return self._next
+
+    def is_newest(self, one: asyncio.Future[Renewed]) -> bool:
+        """Whether nobody waits for a later start."""
+        return (self._next or self._under_way) is one
+
+    def begin(self) -> None:
+        """The next start is under way."""
+        self._under_way, self._next = self._next, None
+
+    def came_to(self, what: Renewed) -> None:
+        """The start that is under way came to that."""
+        _tell(self._under_way, what)
+
+    def all_came_to(self, what: Renewed) -> None:
+        """There is no other start: who waits for any hears that."""
+        _tell(self._under_way, what)
+        _tell(self._next, what)
+
+
+def _tell(waiting: asyncio.Future[Renewed] | None, what: Renewed) -> None:
+    if waiting is not None and not waiting.done():
+        waiting.set_result(what)
 
 
 def only_while(is_open: Callable[[], bool], tell: Callable[..., None]) -> Callable[..., None]:

@@ -89,7 +89,7 @@ class Inside:
         match command:
             case p.SetSwitch(server, what, on):
                 if (supervisor := self._host.server(server)) is not None:
-                    supervisor.allow(what, on)
+                    supervisor.contact.allow(what, on)
             case p.WatchProcesses(server, on):
                 self._host.processes.watch(server, on)
             case p.EndProcess(server, pid):

@@ -48,12 +48,12 @@ async def test_what_is_switched_off_is_refused_at_once_as_the_specification_says
     await bench.start("asks:asks")
     assert (await _asked(bench, "elicitation/create", FORM))["action"] == "accept"
     for what in ("roots", "elicitation"):
-        bench.host.server("fix").allow(what, False)
+        bench.host.server("fix").contact.allow(what, False)
     assert (await _asked(bench, "roots/list", {}))["code"] == -32601
     assert await _asked(bench, "elicitation/create", FORM) == {"action": "decline"}
     assert len(answered) == 1
     assert _notes(bench)["roots"] == (True, "refused now; declared until the next start")
-    bench.host.server("fix").allow("roots", True)
+    bench.host.server("fix").contact.allow("roots", True)
     assert "roots" in await _asked(bench, "roots/list", {})
 
 
@@ -61,7 +61,7 @@ async def test_what_was_not_declared_works_from_the_next_start_on(
     bench: Any, answered: list[Question]
 ) -> None:
     await bench.start("asks:asks", elicitation=False)
-    bench.host.server("fix").allow("elicitation", True)
+    bench.host.server("fix").contact.allow("elicitation", True)
     assert (await _asked(bench, "elicitation/create", FORM))["code"] == -32601
     assert _notes(bench)["elicitation.form"] == (False, "declared from the next start on")
     bench.host.restart("fix")
@@ -73,7 +73,7 @@ async def test_what_was_not_declared_works_from_the_next_start_on(
 
 async def test_sampling_that_is_switched_off_is_rejected(bench: Any, answered: list[Question]) -> None:
     await bench.start("asks:asks", sampling=True)
-    bench.host.server("fix").allow("sampling", False)
+    bench.host.server("fix").contact.allow("sampling", False)
     assert (await _asked(bench, "sampling/createMessage", PROMPT))["code"] == -1
     assert answered == []
 
@@ -82,11 +82,11 @@ async def test_a_stateless_server_hears_of_it_with_the_next_request(
     bench: Any, answered: list[Question]
 ) -> None:
     await bench.start("asks:rounds", elicitation=False)
-    bench.host.server("fix").allow("elicitation", True)
+    bench.host.server("fix").contact.allow("elicitation", True)
     assert (await _asked(bench, "elicitation/create", FORM))["a"]["action"] == "accept"
     said = bench.received()[-1]["message"]["params"]["_meta"]
     assert "elicitation" in said["io.modelcontextprotocol/clientCapabilities"]
-    bench.host.server("fix").allow("elicitation", False)
+    bench.host.server("fix").contact.allow("elicitation", False)
     outcome = await bench.call("ask", method="elicitation/create", params=FORM)
     assert outcome.failed and len(answered) == 1
 
