@@ -37,7 +37,7 @@ NEXT = "And now?"
 COMMAND = "echo hi > b.txt"
 PAUSE = 0.001
 """Seconds between the pieces of an answer, so that each is waited for."""
-TURNS = {"Answering._answer", "Answering._compact"}
+TURNS = {"Turns._run"}
 BESIDE = {
     "Connection.drain.<locals>.drain",
     "LocalLife.look_for_helpers",
