@@ -9,11 +9,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from hel_tui.core.vocabulary import AssistantMessage, Image, Message, ToolMessage, UserMessage
+from hel_tui.core.vocabulary import (
+    AssistantMessage,
+    Image,
+    Message,
+    SystemMessage,
+    ToolMessage,
+    UserMessage,
+)
 
 MOST_IMAGES = 10
 MOST_IMAGE_BYTES = 20 * 1024 * 1024
 """Of all images in a request together; requests have limits, too."""
+GO_ON = "Go on."
+"""Stands where the model's words have nothing before them that they answer, or nothing behind them to answer."""
 INTERRUPTED = "Interrupted before it finished; whether it took effect is unknown."
 
 
@@ -21,7 +30,9 @@ def repaired(history: Sequence[Message]) -> list[Message]:
     """`history` with one result right behind each call, in call order, and nothing without a partner.
 
     A call without a result gets one that says it was interrupted; a result without a call and an
-    assistant message with neither text nor calls are left out; a second result for a call is too.
+    assistant message with neither text nor calls are left out; a second result for a call is too. Before an
+    assistant message stands the person's or a result, and one of those is last: prompts of servers, and
+    answers that broke off, have it otherwise.
     """
     out: list[Message] = []
     position = 0
@@ -46,7 +57,20 @@ def repaired(history: Sequence[Message]) -> list[Message]:
             results.get(call.id) or ToolMessage(call.id, call.name, INTERRUPTED, failed=True)
             for call in message.calls
         )
-    return _merged_users(out)
+    return _merged_users(_in_turns(out))
+
+
+def _in_turns(messages: Sequence[Message]) -> list[Message]:
+    """The messages, each answer behind something it answers, and something to answer at the end."""
+    out: list[Message] = []
+    for message in messages:
+        is_answer = isinstance(message, AssistantMessage)
+        if is_answer and (not out or isinstance(out[-1], AssistantMessage | SystemMessage)):
+            out.append(UserMessage(GO_ON))
+        out.append(message)
+    if out and isinstance(out[-1], AssistantMessage):
+        out.append(UserMessage(GO_ON))
+    return out
 
 
 def _merged_users(messages: list[Message]) -> list[Message]:

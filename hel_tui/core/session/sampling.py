@@ -13,6 +13,7 @@ from typing import Any
 from hel_tui.core.agent.answer import Underway, made
 from hel_tui.core.agent.budget import Budget
 from hel_tui.core.agent.gates import Record
+from hel_tui.core.agent.repair import repaired
 from hel_tui.core.agent.spending import Accounts
 from hel_tui.core.context.meter import definition_tokens, message_tokens
 from hel_tui.core.mcp.asking import Sample, Sampled, SampleFailed, SampleRequest
@@ -100,7 +101,7 @@ async def _finish(model: ChatModel, request: SampleRequest, purse: Purse) -> Fin
 
 
 async def _ended(model: ChatModel, request: SampleRequest, underway: Underway) -> Finish:
-    stream: Any = model.stream(Request(request.messages, request.tools, request.max_tokens))
+    stream: Any = model.stream(Request(repaired(request.messages), request.tools, request.max_tokens))
     async with aclosing(stream) as parts:
         async for part in parts:
             underway.take(part)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hel_tui.core.agent.repair import INTERRUPTED, repaired, without_old_images
+from hel_tui.core.agent.repair import GO_ON, INTERRUPTED, repaired, without_old_images
 from hel_tui.core.vocabulary import AssistantMessage, Image, Message, ToolCall, ToolMessage, UserMessage
 
 
@@ -36,6 +36,16 @@ def test_neighbouring_user_messages_become_one() -> None:
     assert repaired([UserMessage("a"), UserMessage("b")]) == [UserMessage("a\n\nb")]
 
 
+def test_answers_in_a_row_first_or_last_have_something_that_they_answer_or_that_answers_them() -> None:
+    """As a prompt of a server has them, or an answer that broke off and was gone on with."""
+    go = UserMessage(GO_ON)
+    one, two = AssistantMessage("I analyse."), AssistantMessage("And count.")
+    assert repaired([one, two]) == [go, one, go, two, go]
+    assert repaired([UserMessage("a"), one, UserMessage("b")]) == [UserMessage("a"), one, UserMessage("b")]
+    asked = [UserMessage("a"), AssistantMessage(calls=(call(1),)), ToolMessage("c1", "read_file", "x")]
+    assert repaired([*asked, one, two, UserMessage("b")]) == [*asked, one, go, two, UserMessage("b")]
+
+
 numbers = st.integers(0, 4)
 messages = st.lists(
     st.one_of(
@@ -52,21 +62,25 @@ messages = st.lists(
 
 
 def is_strictly_valid(history: list[Message]) -> bool:
-    """What the strictest provider checks: each call answered right behind it, nothing without partner."""
+    """What the strictest provider checks: each call answered right behind it, nothing without partner, each
+    answer behind something of the person or a tool, and something to answer at the end.
+    """
     waiting: list[str] = []
+    before: type[Message] = AssistantMessage
     for message in history:
         match message:
             case ToolMessage():
                 if not waiting or waiting.pop(0) != message.call_id:
                     return False
             case AssistantMessage():
-                if waiting or not (message.text.strip() or message.calls):
+                if waiting or before is AssistantMessage or not (message.text.strip() or message.calls):
                     return False
                 waiting = [one.id for one in message.calls]
             case _:
                 if waiting:
                     return False
-    return not waiting
+        before = type(message)
+    return not waiting and (not history or before is not AssistantMessage)
 
 
 @given(messages)
@@ -79,7 +93,9 @@ def test_any_history_becomes_valid_and_stays_as_it_is_then(history: list[Message
 @given(messages)
 def test_nothing_a_person_wrote_is_lost(history: list[Message]) -> None:
     def words(some: list[Message]) -> str:
-        return "".join(m.text for m in some if isinstance(m, UserMessage)).replace("\n\n", "")
+        return "".join(m.text for m in some if isinstance(m, UserMessage) and m.text != GO_ON).replace(
+            "\n\n", ""
+        )
 
     assert words(repaired(history)) == words(history)
 

@@ -59,8 +59,6 @@ def histories(draw: st.DrawFn) -> list[Message]:
         if kind == "stray":
             out.append(ToolMessage(draw(ids()), "look", "7000"))
             continue
-        if (kept := repaired(out)) and isinstance(kept[-1], AssistantMessage):
-            out.append(UserMessage("go on"))
         keys = draw(st.lists(ids(), max_size=3, unique=True))
         names = {
             id: draw(st.sampled_from(["look", "look at", "9lives", "functions.look", "찾기"])) for id in keys

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from hel_tui.core import protocol as p
+from hel_tui.core.agent.repair import GO_ON
 from tests.fixtures.models.endpoint import ScriptedModel, say
 from tests.rig import Driver, heard
 
@@ -155,6 +156,7 @@ def test_a_prompt_is_fetched_and_answered(play: Open, model: ScriptedModel, tmp_
         )
     messages = model.requests[0]["messages"]
     assert [(one["role"], one["content"]) for one in messages[1:]] == [
+        ("user", GO_ON),
         ("assistant", "I analyse."),
         ("user", "Analyse birds."),
     ]
@@ -177,7 +179,7 @@ def test_a_prompt_that_reached_nobody_is_in_the_conversation_only_once_it_does(
         driver.send(p.UsePrompt("fix", "data-analyst"))
         driver.turn_end(1)
     said = [one["content"] for one in model.requests[0]["messages"][1:]]
-    assert said == ["I analyse.", "Analyse everything."]
+    assert said == [GO_ON, "I analyse.", "Analyse everything."]
 
 
 def test_an_argument_left_empty_is_left_out(play: Open, model: ScriptedModel, tmp_path: Path) -> None:

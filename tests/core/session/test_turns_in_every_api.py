@@ -61,6 +61,19 @@ def test_an_interrupted_turn_leaves_a_history_the_provider_takes(
     assert [STRICT[api](body) for body in model.requests] == ["", "", ""]
 
 
+@pytest.mark.parametrize("api", ["chat", *NAMES])
+def test_a_prompt_of_a_server_may_begin_with_words_of_the_model(
+    play: Open, model: ScriptedModel, api: str
+) -> None:
+    named = {"model": NAMES[api]} if api in NAMES else {}
+    with play(say("Here."), say("There."), servers={"fix": "offers:offers"}, **named) as driver:
+        driver.wait(lambda _: driver.core.prompts())
+        assert driver.ask("hi").reason == "done"
+        driver.send(p.UsePrompt("fix", "data-analyst"))
+        assert driver.turn_end(1).reason == "done"
+    assert [STRICT[api](body) for body in model.requests] == ["", ""]
+
+
 @pytest.mark.parametrize("api", list(NAMES))
 def test_what_is_said_while_a_call_runs_stands_behind_its_result(
     play: Open, model: ScriptedModel, project: Path, api: str
