@@ -22,7 +22,7 @@ MOST_IMAGES = 10
 MOST_IMAGE_BYTES = 20 * 1024 * 1024
 """Of all images in a request together; requests have limits, too."""
 GO_ON = "Go on."
-"""Stands where the model's words have nothing before them that they answer, or nothing behind them to answer."""
+"""Stands where the model's words answer nothing, and behind them where there is nothing to answer."""
 INTERRUPTED = "Interrupted before it finished; whether it took effect is unknown."
 
 
