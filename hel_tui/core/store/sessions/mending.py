@@ -9,7 +9,9 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from pathlib import Path
 
 from hel_tui.core.store.lines import LineFile
@@ -19,6 +21,8 @@ from hel_tui.core.vocabulary import Json
 
 DAMAGED = "damaged.jsonl"
 _BLOCK = 1 << 16
+_DIGEST = 16
+"""Bytes that stand for a line: no two lines of one file have the same."""
 
 
 @dataclass(slots=True)
@@ -62,18 +66,27 @@ def _last_line(handle: int, size: int) -> int:
 
 
 def keep_aside(folder: Path, lines: Iterable[bytes]) -> None:
-    """Put lines that cannot be read into the file for them, each once. Raises OSError."""
+    """Put lines that cannot be read into the file for them, each once. Raises OSError.
+
+    Every line is looked at once, those that are there already too, and no more than one is held.
+    """
     path = folder / DAMAGED
-    known = path.read_bytes() if path.exists() else b""
+    known: set[bytes] = set()
+    with suppress(FileNotFoundError), path.open("rb") as before:
+        known.update(_digest(line) for line in before)
     file = LineFile(path)
     try:
         for line in lines:
-            whole = line.rstrip(b"\n") + b"\n"
-            if whole not in known:
-                file.append(whole)
-                known += whole
+            if (digest := _digest(line)) not in known:
+                file.append(line.rstrip(b"\n") + b"\n")
+                known.add(digest)
     finally:
         file.close()
+
+
+def _digest(line: bytes) -> bytes:
+    """The same for the same line, with its end or without."""
+    return blake2b(line.rstrip(b"\n"), digest_size=_DIGEST).digest()
 
 
 def keep_damaged(folder: Path, places: Iterable[tuple[int, int]]) -> None:

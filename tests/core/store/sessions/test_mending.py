@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -71,6 +73,45 @@ def test_a_bad_line_in_the_middle_hides_nothing_behind_it(tmp_path: Path, bad: b
     mending.keep_damaged(tmp_path, kept.damaged)
     mending.keep_damaged(tmp_path, kept.damaged)
     assert (tmp_path / mending.DAMAGED).read_bytes() == bad + b"\n"
+
+
+def test_a_bad_line_that_is_the_end_of_another_is_kept_too(tmp_path: Path) -> None:
+    mending.keep_aside(tmp_path, [b"{broken and more\n", b"and more\n", b"\n"])
+    mending.keep_aside(tmp_path, [b"and more", b"more"])
+    assert (tmp_path / mending.DAMAGED).read_bytes() == b"{broken and more\nand more\n\nmore\n"
+
+
+def test_a_bad_line_whose_copy_was_cut_off_is_copied_again_and_whole(tmp_path: Path) -> None:
+    (tmp_path / mending.DAMAGED).write_bytes(b"{first\n{seco")
+    mending.keep_aside(tmp_path, [b"{first\n", b"{second\n"])
+    assert (tmp_path / mending.DAMAGED).read_bytes() == b"{first\n{seco\n{second\n"
+
+
+def test_each_of_many_bad_lines_is_looked_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And they are not held together in memory."""
+    looked = 0
+
+    def counted(line: bytes) -> bytes:
+        nonlocal looked
+        looked += len(line)
+        return digest(line)
+
+    digest = mending._digest
+    monkeypatch.setattr(mending, "_digest", counted)
+    count, length = 4_000, 1_000
+
+    def bad() -> Iterator[bytes]:
+        yield from (b"%0999d\n" % number for number in range(count))
+
+    for round_ in (1, 2, 3):  # the first writes them, the others find them all there
+        looked = 0
+        tracemalloc.start()
+        mending.keep_aside(tmp_path, bad())
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert looked == count * length * min(round_, 2)
+        assert most < count * length / 4
+        assert (tmp_path / mending.DAMAGED).read_bytes() == b"".join(bad())
 
 
 def test_a_line_of_twenty_megabytes_counts_once(tmp_path: Path) -> None:
