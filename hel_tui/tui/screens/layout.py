@@ -17,11 +17,12 @@ from textual.widgets import Input
 
 from hel_tui.tui.looks import MAX_SIDE, MIN_SIDE
 from hel_tui.tui.text.incidents import Reads
-from hel_tui.tui.widgets.bars import AttachmentBar, ConfigBar, FooterBar, QueueBar, StatusBar, WaitingBar
+from hel_tui.tui.widgets.bars import AttachmentBar, ConfigBar, QueueBar, StatusBar, WaitingBar
 from hel_tui.tui.widgets.completion import Completion
 from hel_tui.tui.widgets.conversation import Conversation
 from hel_tui.tui.widgets.finder import Finder
 from hel_tui.tui.widgets.foot import Foot
+from hel_tui.tui.widgets.footer import FooterBar
 from hel_tui.tui.widgets.header import HeaderBar
 from hel_tui.tui.widgets.lines import Bar, Line
 from hel_tui.tui.widgets.prompt import Prompt

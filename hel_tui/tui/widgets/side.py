@@ -18,9 +18,9 @@ from hel_tui.tui.bridge import Bridge
 from hel_tui.tui.safe import clean
 from hel_tui.tui.state import Changes
 from hel_tui.tui.strings import t
-from hel_tui.tui.widgets.bars import PaneTitle
 from hel_tui.tui.widgets.log import LogView
 from hel_tui.tui.widgets.log_choice import LogChoice
+from hel_tui.tui.widgets.pane_title import PaneTitle
 from hel_tui.tui.widgets.servers import ServersPane
 from hel_tui.tui.widgets.todos import TodoPane, TodoTitle, current, fact
 from hel_tui.tui.widgets.tools import ToolsPane, cost

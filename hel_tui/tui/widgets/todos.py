@@ -14,8 +14,8 @@ from hel_tui.tui import keymap
 from hel_tui.tui.safe import cut, one_line
 from hel_tui.tui.state import ViewState
 from hel_tui.tui.strings import t
-from hel_tui.tui.widgets.bars import PaneTitle
 from hel_tui.tui.widgets.lines import Bar, Line, Part, spread
+from hel_tui.tui.widgets.pane_title import PaneTitle
 
 MOST_ROWS = 8
 """Rows of the list; of a longer one, those around what is being done."""

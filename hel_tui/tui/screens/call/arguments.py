@@ -23,7 +23,7 @@ from hel_tui.tui.safe import clean, cut, is_clean
 from hel_tui.tui.screens.call.form_view import FormView
 from hel_tui.tui.screens.call.rows import about_lines, flaw_text
 from hel_tui.tui.strings import t
-from hel_tui.tui.widgets.bars import PaneTitle
+from hel_tui.tui.widgets.pane_title import PaneTitle
 
 Filled = tuple[Any, tuple[Flaw, ...]]
 Say = Callable[[str, str], None]

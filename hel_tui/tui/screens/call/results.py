@@ -26,8 +26,8 @@ from hel_tui.tui.screens.call.result import (
 from hel_tui.tui.state import CallItem, Changes
 from hel_tui.tui.strings import t
 from hel_tui.tui.text import cards
-from hel_tui.tui.widgets.bars import PaneTitle
 from hel_tui.tui.widgets.json_view_pane import JsonPane
+from hel_tui.tui.widgets.pane_title import PaneTitle
 
 if TYPE_CHECKING:
     from hel_tui.tui.app import HelApp

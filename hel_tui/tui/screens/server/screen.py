@@ -28,7 +28,8 @@ from hel_tui.tui.screens.sheets import keys_lines
 from hel_tui.tui.screens.text import KeysScreen
 from hel_tui.tui.state import Changes
 from hel_tui.tui.strings import t
-from hel_tui.tui.widgets.bars import ConfigBar, FooterBar, WaitingBar
+from hel_tui.tui.widgets.bars import ConfigBar, WaitingBar
+from hel_tui.tui.widgets.footer import FooterBar
 from hel_tui.tui.widgets.header import HeaderBar
 from hel_tui.tui.widgets.lines import Caption, Line, Part
 from hel_tui.tui.widgets.rows import RowList
