@@ -9,15 +9,49 @@ import os
 import select
 import stat
 import sys
+from collections.abc import Iterable
 from contextlib import suppress
 from io import TextIOWrapper
+from typing import Any, TextIO, cast
 
 SILENCE = 3.0
 """Seconds a pipe may be silent before it counts as empty."""
 
 
+class Terminal:
+    """Standard output or error where it is a terminal: what steers one reaches it as text, whoever wrote it.
+
+    Whatever command writes, and also what a library or a fault does; a pipe or a file gets its bytes as they
+    are. Everything else of the stream is as it was.
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        plain = text
+        if not text.replace("\n", "").isprintable():
+            from hel_tui.foreign import harmless  # most of what hel says needs none
+
+            plain = harmless(text)
+        self._stream.write(plain)
+        return len(text)
+
+    def writelines(self, lines: Iterable[str]) -> None:
+        for line in lines:
+            self.write(line)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+def steer(stream: TextIO, text: str) -> None:
+    """Write hel's own `text`, with what it does to a terminal."""
+    (stream._stream if isinstance(stream, Terminal) else stream).write(text)
+
+
 def prepare() -> None:
-    """Open closed streams on /dev/null; characters that a stream cannot hold never raise.
+    """Open closed streams on /dev/null, make terminals safe; no character is one a stream cannot hold.
 
     A closed descriptor is filled too: else the next file hel opens would be somebody's standard output.
     """
@@ -34,6 +68,8 @@ def prepare() -> None:
             setattr(sys, name, stream)
         if isinstance(stream, TextIOWrapper):  # a terminal that is not UTF-8 gets escapes, not a traceback
             stream.reconfigure(errors="backslashreplace" if number else "replace")
+            if number and stream.isatty():
+                setattr(sys, name, cast(TextIO, Terminal(stream)))
 
 
 def flushed() -> bool:

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 
 from hel_tui.browsers import opens_in_view
+from hel_tui.cli.streams import steer
 from hel_tui.core.protocol import Answer, LoginAnswer, LoginQuestion, NotAnswered, Question
 from hel_tui.core.threads import in_thread
 from hel_tui.foreign import is_clean, printable
@@ -109,7 +110,7 @@ class _Line:
 
 
 def _echo(text: str) -> None:
-    sys.stderr.write(text)
+    steer(sys.stderr, text)
     sys.stderr.flush()
 
 

@@ -12,6 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from hel_tui.cli.common import LINE, Exit, one_line
+from hel_tui.cli.streams import steer
 from hel_tui.cli.widths import cells, cut
 from hel_tui.core.protocol import SessionHit, SessionRow
 from hel_tui.core.store.atomic import why
@@ -76,7 +77,7 @@ def _search(args: argparse.Namespace, index: Index, project: Path | None) -> int
         return Exit.DONE if hits else Exit.FAILED
     for hit in hits:
         sys.stdout.write(f"{hit.session_id}  turn {hit.turn}  {one_line(printable(hit.title))}\n")
-        sys.stdout.write(f"    {_marked(hit)}\n")
+        steer(sys.stdout, f"    {_marked(hit)}\n")
     if not hits:
         sys.stderr.write("Nothing was found.\n")
     return Exit.DONE if hits else Exit.FAILED
