@@ -103,7 +103,7 @@ def _line(row: ModelRow) -> str:
         price = f"${dollars(row.input_price)}/{dollars(row.output_price)}"
     facts = (
         "loaded" if row.loaded else "",
-        "no tools" if row.tools is False else "",
+        "no tools" if row.tools is False else "one call at a time" if row.parallel is False else "",
         "sees" if row.sees else "",
         f"thinks ({', '.join(row.efforts)})" if row.efforts else "thinks" if row.thinks else "",
         f"at {row.base_url}" if row.base_url else "",

@@ -17,7 +17,7 @@ LISTED = {
             {
                 "id": "vendor/large",
                 "context_length": 128_000,
-                "supported_parameters": ["tools"],
+                "supported_parameters": ["tools", "parallel_tool_calls"],
                 "architecture": {"input_modalities": ["text", "image"]},
                 "pricing": {"prompt": "0.000003", "completion": "0.000015"},
             },
@@ -50,6 +50,7 @@ def test_words_choose_and_json_tells_all(env: dict[str, str], tmp_path: Path) ->
     assert [row["label"] for row in told["models"]] == ["openai-compatible/vendor/large"]
     row = told["models"][0]
     assert (row["window"], row["sees"], row["tools"], row["input_price"]) == (128_000, True, True, 3.0)
+    assert row["parallel"] is True
     assert told["providers"][0]["models"] == 2
 
 

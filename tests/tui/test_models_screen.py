@@ -28,6 +28,7 @@ CLAUDE = p.ModelRow(
     input_price=5.0,
     cached_price=0.5,
     output_price=25.0,
+    parallel=True,
 )
 LIST = p.ModelList(
     (
@@ -49,6 +50,7 @@ LIST = p.ModelList(
         p.ModelRow("anthropic", "claude-haiku-4-5", window=200_000, sees=True),
         p.ModelRow("ollama", "qwen3:8b", window=32_768, tools=True, thinks=True, loaded=True, is_local=True),
         p.ModelRow("ollama", "llama2:latest", tools=False, sees=False, is_local=True),
+        p.ModelRow("ollama", "llama3.2:3b", tools=True, parallel=False, is_local=True),
     ),
 )
 
@@ -81,6 +83,16 @@ async def test_the_sheet_in_korean(monkeypatch):
     async with opened(core(), size=(80, 24)) as d:
         await open_sheet(d)
         same_as_kept("models-ko-80x24", screen_text(d.app))
+
+
+async def test_a_model_that_takes_one_call_at_a_time_says_so():
+    async with opened(core(), size=(100, 30)) as d:
+        screen = await open_sheet(d)
+        await d.press("slash", after=1)
+        await d.until(lambda: screen.finder.has_focus)
+        await d.type("llama3.2")
+        await d.until(lambda: "one call at a time" in screen_text(d.app))
+        assert "parallel calls" not in screen_text(d.app)
 
 
 async def test_opening_asks_for_the_list_and_shows_what_comes():

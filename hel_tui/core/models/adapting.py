@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from hel_tui.core.models.efforts import wanted, way_of
 from hel_tui.core.models.faults import Failure
+from hel_tui.core.models.parallel import for_messages, for_openai, is_single
 from hel_tui.core.models.profiles import Dialect, Thinking
 from hel_tui.core.models.types import ModelInfo, Request
 from hel_tui.core.vocabulary import AssistantMessage
@@ -57,6 +58,13 @@ _SHAPE = re.compile(
     r"|schema for response|compiled grammar|grammar compilation",
     re.I,
 )
+_SINGLE = re.compile(
+    r"single tool[- ]calls? at once|(?:only )?one tool[- ]?call (?:at a time|per (?:message|turn|assistant))"
+    r"|(?:multiple|parallel) (?:tool|function)[- ]?(?:calls?|calling|use) .{0,40}(?:not|n't)"
+    r" (?:supported|allowed)|not support (?:multiple|parallel) (?:tool|function)[- ]?call",
+    re.I,
+)
+"""Llama 3's chat template: "This model only supports single tool-calls at once!"."""
 _CACHE = re.compile(r"cache_control", re.I)
 
 
@@ -73,6 +81,8 @@ def adapted(request: Request, info: ModelInfo, dialect: Dialect, failure: Failur
     fault, said = failure.fault, failure.said[:MAX_SAID]
     if fault.kind == "missing":
         return _with_prefix(info, dialect, said)
+    if fault.status in (400, 422, 500) and (change := _parallel(request, info, dialect, said)):
+        return change
     if fault.status not in (400, 422) or fault.kind == "context":
         return None
     if "/v1/responses" in said and dialect.api == "chat":
@@ -84,6 +94,22 @@ def adapted(request: Request, info: ModelInfo, dialect: Dialect, failure: Failur
     return (
         _thoughts(request, dialect, said) or _fields(dialect, said) or _effort(request, info, dialect, said)
     )
+
+
+def _parallel(request: Request, info: ModelInfo, dialect: Dialect, said: str) -> Change | None:
+    """Several calls in one answer: the field is not known, or the model takes one at a time.
+
+    Chat templates say so only when they meet a history with two, and some engines tell that with 500.
+    """
+    if "parallel_tool" in said:
+        sent = for_openai(request, info, dialect) or for_messages(request, info, dialect)
+        return Change(replace(dialect, parallel_field=False)) if sent else None
+    if _SINGLE.search(said) and not is_single(info, dialect):
+        note = (
+            f"{info.label} takes one call at a time: several of one answer are shown to it one after another."
+        )
+        return Change(replace(dialect, parallel="one"), note)
+    return None
 
 
 def _with_prefix(info: ModelInfo, dialect: Dialect, said: str) -> Change | None:

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from hel_tui.core.models.client import ChatClient
 from hel_tui.core.models.engines import engine_models, same_name, tool_note
-from hel_tui.core.models.entries import Listed
+from hel_tui.core.models.entries import told_by
 from hel_tui.core.models.faults import clean
 from hel_tui.core.models.known import facts_of, window_of
 from hel_tui.core.models.local import LocalEngine, find_local, listed_models
@@ -62,12 +62,14 @@ def resolve(
     environ: Mapping[str, str],
     keyring: Keyring,
     vision: bool | None = None,
+    parallel: bool | None = None,
 ) -> Choice:
     """Decide on `PROVIDER/NAME` and where its key comes from.
 
     With a base URL the key is HEL_API_KEY's, else the provider's own variable's; without one, the other
     way round. The keyring comes after both. A provider that needs no key gets one only with a base URL
-    or from its own variable. `vision` says whether the model takes images, where the person said so.
+    or from its own variable. `vision` says whether the model takes images, `parallel` whether it may make
+    several calls in one answer, where the person said so.
     """
     wanted = (model or "").strip()
     if not wanted:
@@ -104,6 +106,7 @@ def resolve(
         efforts=facts.efforts,
         max_output=facts.max_output,
         sees=sees_by_name(name) if vision is None and provider in NAMES_TELL and not base_url else vision,
+        parallel=parallel,
     )
     return Choice(info, profile, key, source)
 
@@ -169,21 +172,22 @@ async def open_model(
     environ: Mapping[str, str],
     keyring: Keyring,
     vision: bool | None = None,
+    parallel: bool | None = None,
     folder: Path = Path(),
     window: int = 0,
     progress: Callable[[int, int], None] = lambda _done, _size: None,
 ) -> Opened:
     """The model for a session, its client warming up in the background. Contacts only local engines.
 
-    With only a base URL, the endpoint is asked for its models, and the one it has is taken. `vision` as
-    for `resolve`. A file (`local/PATH`) is relative to `folder` and gets a `window` in tokens, 0 for what
-    fits; `progress` hears how many bytes of how many are loaded.
+    With only a base URL, the endpoint is asked for its models, and the one it has is taken. `vision` and
+    `parallel` as for `resolve`. A file (`local/PATH`) is relative to `folder` and gets a `window` in tokens,
+    0 for what fits; `progress` hears how many bytes of how many are loaded.
     """
     wanted = model
     if wanted and wanted.partition("/")[0] == LOCAL_FILE and not base_url:
         from hel_tui.core.models.served import open_served
 
-        served = await open_served(wanted.partition("/")[2], folder, progress, window)
+        served = await open_served(wanted.partition("/")[2], folder, progress, window, parallel)
         return Opened(served.model, served.note)
     if wanted and wanted.partition("/")[0] == DEMO and not base_url:
         from hel_tui.core.models.demo import start_demo
@@ -197,7 +201,7 @@ async def open_model(
             names = ", ".join(listing.names[:8]) or listing.problem
             return Opened(None, f"Name the model with --model {GENERIC}/NAME. The endpoint has: {names}")
         wanted = f"{GENERIC}/{listing.names[0]}"
-    choice = await _resolved(wanted, base_url, environ, keyring, vision)
+    choice = await _resolved(wanted, base_url, environ, keyring, vision, parallel)
     if choice.info is None:
         return Opened(None, choice.note)
     if choice.info.provider in LOCAL and not base_url:
@@ -213,11 +217,14 @@ async def _resolved(
     environ: Mapping[str, str],
     keyring: Keyring,
     vision: bool | None = None,
+    parallel: bool | None = None,
 ) -> Choice:
     """`resolve` beside the loop: a locked keyring may keep it waiting for the person."""
-    return await in_thread(
-        lambda: resolve(wanted, base_url, environ=environ, keyring=keyring, vision=vision), "hel-keyring"
-    )
+
+    def resolved() -> Choice:
+        return resolve(wanted, base_url, environ=environ, keyring=keyring, vision=vision, parallel=parallel)
+
+    return await in_thread(resolved, "hel-keyring")
 
 
 async def _asked_engine(choice: Choice, info: ModelInfo) -> Choice:
@@ -230,19 +237,6 @@ async def _asked_engine(choice: Choice, info: ModelInfo) -> Choice:
         names = ", ".join(one.name for one in listed[:8]) or "none"
         return replace(choice, note=f"{info.provider} does not list {info.name[:80]}; its models: {names}.")
     return replace(choice, info=told_by(info, one), note=tool_note(info.provider, one))
-
-
-def told_by(info: ModelInfo, listed: Listed) -> ModelInfo:
-    """What a list says of a model, in the place of what its name tells; the person's own word stays."""
-    return replace(
-        info,
-        window=listed.window or info.window,
-        tools=listed.tools if listed.tools is not None else info.tools,
-        sees=info.sees if info.sees is not None else listed.sees,
-        thinks=listed.thinks if listed.thinks is not None else info.thinks,
-        efforts=listed.efforts or info.efforts,
-        max_output=listed.max_output or info.max_output,
-    )
 
 
 # ------------------------------------------------------------------ what there is

@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from hel_tui.core.models.entries import Listed, names_in, read_list, read_lmstudio, read_ollama, read_props
+from hel_tui.core.models.entries import Listed, names_in, read_list, read_lmstudio, read_ollama, with_props
 from hel_tui.core.models.local import MAX_LIST, Asked, asking, listed_models
 
 if TYPE_CHECKING:
@@ -63,9 +63,8 @@ async def _llamacpp(client: httpx.AsyncClient, base_url: str, _only: str) -> tup
     models = read_list(await get_json(client, f"{base_url}/models"))
     if len(models) != 1:
         return models
-    window, tools, sees = read_props(await _or_none(get_json(client, f"{root_of(base_url)}/props")))
-    one = models[0]
-    return (replace(one, window=window or one.window, tools=tools, sees=sees, loaded=True),)
+    props = await _or_none(get_json(client, f"{root_of(base_url)}/props"))
+    return (replace(with_props(models[0], props), loaded=True),)
 
 
 _Way = Callable[["httpx.AsyncClient", str, str], Awaitable[tuple[Listed, ...]]]

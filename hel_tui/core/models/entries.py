@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from hel_tui.core.models.faults import clean
-from hel_tui.core.models.types import EFFORTS, Rate
+from hel_tui.core.models.types import EFFORTS, ModelInfo, Rate
 from hel_tui.core.vocabulary import Json
 
 MOST = 2_000
@@ -36,6 +36,22 @@ class Listed:
     loaded: bool | None = None
     """Whether a local engine holds it in memory."""
     rate: Rate | None = None
+    parallel: bool | None = None
+    """Whether it may make several calls in one answer."""
+
+
+def told_by(info: ModelInfo, listed: Listed) -> ModelInfo:
+    """What a list says of a model, in the place of what its name tells; the person's own word stays."""
+    return replace(
+        info,
+        window=listed.window or info.window,
+        tools=listed.tools if listed.tools is not None else info.tools,
+        sees=info.sees if info.sees is not None else listed.sees,
+        thinks=listed.thinks if listed.thinks is not None else info.thinks,
+        efforts=listed.efforts or info.efforts,
+        max_output=listed.max_output or info.max_output,
+        parallel=info.parallel if info.parallel is not None else listed.parallel,
+    )
 
 
 _NO_TALK = re.compile(
@@ -70,6 +86,7 @@ def read_entry(name: str, entry: Json) -> Listed:
         _number(_inner(entry, "top_provider").get("max_completion_tokens"), entry.get("max_tokens"))
         or _number(entry.get("outputTokenLimit")),
         rate=_rate(entry.get("pricing")),
+        parallel=True if _says(entry, "parallel_tool_calls", parameter="parallel_tool_calls") else None,
     )
 
 
@@ -241,15 +258,22 @@ def _lmstudio(entry: Json) -> Listed:
     )
 
 
-def read_props(value: Any) -> tuple[int, bool | None, bool | None]:
-    """(window, tools, sees) from llama.cpp's `GET /props`; tools False where the chat template has none.
+def with_props(listed: Listed, value: Any) -> Listed:
+    """A model with what llama.cpp's `GET /props` says; no tools, or no parallel calls, where its chat
+    template has none.
 
     llama.cpp, tools/server/README: `chat_template_caps`, `modalities`, `default_generation_settings.n_ctx`.
     """
     props = value if isinstance(value, dict) else {}
     window = _number(_inner(props, "default_generation_settings").get("n_ctx"), props.get("n_ctx"))
     caps = _inner(props, "chat_template_caps")
-    return window, _flag(caps, "supports_tools"), _flag(_inner(props, "modalities"), "vision")
+    return replace(
+        listed,
+        window=window or listed.window,
+        tools=_flag(caps, "supports_tools"),
+        sees=_flag(_inner(props, "modalities"), "vision"),
+        parallel=_flag(caps, "supports_parallel_tool_calls"),
+    )
 
 
 def names_in(value: Any, *fields: str) -> Iterator[tuple[str, Json]]:

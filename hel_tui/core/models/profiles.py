@@ -22,6 +22,10 @@ Thinking = Literal["", "adaptive", "budget", "level", "effort", "field", "deepse
 """How a request says how hard to think (`efforts` spells them); empty goes by the model's name."""
 
 
+Parallel = Literal["made", "model", "asked", "one"]
+"""Several calls in one answer: made, as the model or its chat template can, where the request asks, never."""
+
+
 @dataclass(frozen=True, slots=True)
 class Dialect:
     """What differs between servers of the same API. Flips when a server refuses a form (see adapting)."""
@@ -48,6 +52,9 @@ class Dialect:
     """Most tokens it lets an answer have, where it said so; 0 when it did not."""
     shapes: bool = True
     """Whether answers may be held to a schema: until it is refused."""
+    parallel: Parallel = "model"
+    parallel_field: bool = True
+    """Whether a request may say how many calls are wanted: until it is refused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,39 +68,44 @@ class Profile:
     """A sentence: how to get it to listen, when nothing does."""
 
 
-_CHAT = Dialect(limit_field="max_completion_tokens", thinking="effort")
-_RESPONSES = Dialect("back", "max_output_tokens", api="responses")
+# OpenAI, "Function calling", "Parallel function calling": the model may choose several, unless told not to.
+_CHAT = Dialect(limit_field="max_completion_tokens", thinking="effort", parallel="made")
+_RESPONSES = Dialect("back", "max_output_tokens", api="responses", parallel="made")
 _OPENAI = "https://api.openai.com/v1"
 
 PROFILES: dict[str, Profile] = {
     profile.name: profile
     for profile in (
-        # DeepSeek, guide "Thinking Mode": reasoning_content goes back where tools were called.
+        # DeepSeek, guide "Thinking Mode": reasoning_content goes back where tools were called. API reference:
+        # `tool_calls` is a list, and there is no field that keeps it to one.
         Profile(
             "deepseek",
             "https://api.deepseek.com",
             "DEEPSEEK_API_KEY",
             True,
-            Dialect("back", thinking="deepseek"),
+            Dialect("back", thinking="deepseek", parallel="made"),
         ),
         Profile("openai", _OPENAI, "OPENAI_API_KEY", True, _CHAT),
         Profile("openai-chat", _OPENAI, "OPENAI_API_KEY", True, _CHAT),
         Profile("openai-responses", _OPENAI, "OPENAI_API_KEY", True, _RESPONSES),
+        # Anthropic, "Parallel tool use": several by default.
         Profile(
             "anthropic",
             "https://api.anthropic.com/v1",
             "ANTHROPIC_API_KEY",
             True,
-            Dialect("back", api="messages", cache_markers=True),
+            Dialect("back", api="messages", cache_markers=True, parallel="made"),
         ),
+        # Gemini, "Function calling", "Parallel function calling": several by default, no field against it.
         Profile(
             "gemini",
             "https://generativelanguage.googleapis.com/v1beta",
             "GEMINI_API_KEY",
             True,
-            Dialect("back", "maxOutputTokens", api="gemini"),
+            Dialect("back", "maxOutputTokens", api="gemini", parallel="made"),
         ),
         # OpenRouter, "Reasoning Tokens": `reasoning` asks, `reasoning_details` go back unchanged.
+        # "Parameters": `parallel_tool_calls` is on by default; its list of models says which take it.
         Profile(
             "openrouter",
             "https://openrouter.ai/api/v1",
@@ -102,6 +114,7 @@ PROFILES: dict[str, Profile] = {
             Dialect(reasoning_field="reasoning", thinking="field"),
         ),
         # Ollama, docs/api/openai-compatibility: `reasoning_effort`; thoughts come as `reasoning`.
+        # Capabilities, "Tool calling": several as the model makes them; the field is not read.
         Profile(
             "ollama",
             "http://127.0.0.1:11434/v1",
@@ -115,15 +128,18 @@ PROFILES: dict[str, Profile] = {
             start="Start the server in LM Studio.",
         ),
         # llama.cpp, tools/server/README: `reasoning_content` of earlier messages reaches the chat template.
+        # docs/function-calling: several calls only with `"parallel_tool_calls": true`; newer ones go by the
+        # template.
         Profile(
             "llamacpp",
             "http://127.0.0.1:8080/v1",
-            dialect=Dialect("back", thinking="template"),
+            dialect=Dialect("back", thinking="template", parallel="asked"),
             start="Start it with `llama-server --jinja -m FILE`.",
         ),
         # A file of the person's own, served by hel itself (served).
-        Profile("local", dialect=Dialect("back", thinking="template")),
+        Profile("local", dialect=Dialect("back", thinking="template", parallel="asked")),
         # vLLM, "Reasoning Outputs": `reasoning` used to be called `reasoning_content`.
+        # `parallel_tool_calls` is true by default; false keeps the first (its entrypoints.openai.utils).
         Profile(
             "vllm",
             "http://127.0.0.1:8000/v1",
@@ -164,7 +180,7 @@ def profile_of(provider: str, model: str = "", base_url: str = "") -> Profile:
     if provider == "openai" and model and _is_openai(base_url) and facts_of(provider, model).thinks:
         return replace(known, dialect=_RESPONSES)
     if provider == "gemini" and urlsplit(base_url).path.rstrip("/").endswith("/openai"):
-        return replace(known, dialect=Dialect(thinking="effort"))
+        return replace(known, dialect=Dialect(thinking="effort", parallel="made"))
     if provider == "openrouter" and _CLAUDE.search(model):
         return replace(known, dialect=replace(known.dialect, cache_markers=True))
     return known

@@ -11,9 +11,9 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from hel_tui.core.models.choose import HEL_KEY, Keyring, told_by
+from hel_tui.core.models.choose import HEL_KEY, Keyring
 from hel_tui.core.models.engines import engine_models
-from hel_tui.core.models.entries import Listed
+from hel_tui.core.models.entries import Listed, told_by
 from hel_tui.core.models.known import facts_of, window_of
 from hel_tui.core.models.local import is_listening, listed_models, local_places
 from hel_tui.core.models.prices import listed as priced
@@ -158,6 +158,7 @@ def _row(provider: str, name: str, address: str, listed: Listed, own: bool) -> M
     facts, table = facts_of(provider, name), priced(address, name)
     label = f"{'openai' if provider in _TWINS else provider}/{name}"
     by_name = sees_by_name(name)
+    by_default = True if profile_of(provider, name).dialect.parallel == "made" and not own else None
     info = told_by(
         ModelInfo(
             provider,
@@ -186,6 +187,7 @@ def _row(provider: str, name: str, address: str, listed: Listed, own: bool) -> M
         rate.cached if rate is not None else None,
         rate.output if rate is not None else None,
         is_local=not own and runs_here(provider, name),
+        parallel=listed.parallel if listed.parallel is not None else by_default,
     )
 
 

@@ -211,6 +211,8 @@ class ModelInfo:
     """Most tokens an answer may have; 0 when unknown."""
     tools: bool | None = None
     """Whether it takes tools; None while nobody says. It is offered none where it takes none."""
+    parallel: bool | None = None
+    """Whether it may make several calls in one answer; None leaves it to its provider."""
 
     @property
     def label(self) -> str:

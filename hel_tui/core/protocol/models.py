@@ -67,6 +67,8 @@ class ModelRow:
     """It answered lately."""
     is_local: bool = False
     """It runs on this machine: there is nothing to pay."""
+    parallel: bool | None = None
+    """Whether it makes several calls in one answer."""
 
     @property
     def label(self) -> str:

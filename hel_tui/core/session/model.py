@@ -27,6 +27,8 @@ class Wishes:
     base_url: str = ""
     vision: bool | None = None
     """Whether models take images."""
+    parallel: bool | None = None
+    """Whether they may make several calls in one answer."""
     window: int = 0
     """Tokens; 0 leaves it to the model."""
     fallback: str = ""
@@ -158,6 +160,7 @@ class Model:
                 environ=self._options.environ,
                 keyring=self.key,
                 vision=self._wishes.vision,
+                parallel=self._wishes.parallel,
                 folder=self._options.project,
                 window=self._wishes.window,
                 progress=loading,
@@ -262,6 +265,7 @@ class Model:
                 environ=environ,
                 keyring=self.key,
                 vision=self._wishes.vision,
+                parallel=self._wishes.parallel,
                 folder=self._options.project,
             )
             if opened.model is None:

@@ -424,5 +424,11 @@ def _wishes(loaded: LoadedSettings, places: Places) -> Wishes:
         last = recall(places)
         model, base_url = last.model, last.base_url
     return Wishes(
-        model, base_url, settings.vision, settings.context_window, settings.fallback_model, settings.effort
+        model,
+        base_url,
+        settings.vision,
+        settings.parallel_calls,
+        settings.context_window,
+        settings.fallback_model,
+        settings.effort,
     )

@@ -52,6 +52,8 @@ class Settings:
     """What becomes of a tool whose name providers do not take: a name with a hash, or it is not offered."""
     vision: bool | None = None
     """Whether the model takes images; None leaves it to its name and its endpoint."""
+    parallel_calls: bool | None = None
+    """Whether the model may make several calls in one answer; None leaves it to its provider."""
     fallback_model: str = ""
     """`PROVIDER/NAME` that answers the rest of a turn when the model cannot be reached; empty for none."""
     effort: str = ""
@@ -110,7 +112,7 @@ def load_settings(project: Path, places: Places, *, project_is_trusted: bool = F
     """Read both files. The project's values win where they may: always when trusted, else only to tighten.
 
     Untrusted, a project can lower the access level, `max_steps`, `inventory_budget` and `context_window`,
-    switch `network` and `vision` off, narrow `tools`, leave tools out by `naming`, and add `ask` and `deny`
+    switch `network`, `vision` and `parallel_calls` off, narrow `tools`, leave tools out by `naming`, and add `ask` and `deny`
     rules; everything else of its file is left out with one note.
     """
     notes: list[SettingsNote] = []
@@ -169,6 +171,7 @@ _TIGHTENS: dict[str, Callable[[Any, Any], bool]] = {
     "naming": lambda value, _now: value == "exclude",
     "inventory_budget": lambda value, now: value <= now,
     "vision": lambda value, _now: not value,
+    "parallel_calls": lambda value, _now: not value,
     "context_window": lambda value, now: value <= (now or value),
     "tools": lambda _value, _now: True,
 }
@@ -333,6 +336,7 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "loading": _one_of("deferred", "eager"),
     "naming": _one_of("hash", "exclude"),
     "vision": _flag,
+    "parallel_calls": _flag,
     "fallback_model": _model,
     "effort": _one_of("", "none", "minimal", "low", "medium", "high", "xhigh", "max"),
     "context_window": _positive,

@@ -61,7 +61,7 @@ def model_lines(row: p.ModelRow, effort: str, *, now: bool) -> list[Line]:
         t("models.window", n=f"{row.window:,}") if row.window else "",
         t("models.answer", n=f"{row.max_output:,}") if row.max_output else "",
         {True: t("models.takes_images"), False: t("models.no_images"), None: ""}[row.sees],
-        t("models.takes_no_tools") if row.tools is False else "",
+        t("models.takes_no_tools") if row.tools is False else _calls_in(row),
     ]
     price = t("models.free" if row.is_local else "models.no_price")
     if row.input_price is not None and row.output_price is not None:
@@ -81,6 +81,10 @@ def model_lines(row: p.ModelRow, effort: str, *, now: bool) -> list[Line]:
     if row.base_url:
         lines.append([(clean(row.base_url, newlines=False), "muted")])
     return lines
+
+
+def _calls_in(row: p.ModelRow) -> str:
+    return {True: t("models.parallel"), False: t("models.one_call"), None: ""}[row.parallel]
 
 
 class ModelPickerList(PickerList):

@@ -76,13 +76,17 @@ LMSTUDIO_0 = {
 }
 
 
-def llamacpp(supports_tools: bool) -> dict[str, Any]:
+def llamacpp(supports_tools: bool, **caps: bool) -> dict[str, Any]:
     return {
         "GET /v1/models": {"object": "list", "data": [{"id": "m.gguf", "meta": {"n_ctx_train": 131_072}}]},
         "GET /props": {
             "default_generation_settings": {"n_ctx": 8_192},
             "modalities": {"vision": True, "audio": False},
-            "chat_template_caps": {"supports_tools": supports_tools, "supports_tool_calls": supports_tools},
+            "chat_template_caps": {
+                "supports_tools": supports_tools,
+                "supports_tool_calls": supports_tools,
+                **caps,
+            },
         },
     }
 
@@ -124,6 +128,12 @@ async def test_llama_cpp_tells_whether_its_chat_template_takes_tools(tools: bool
     assert one == Listed("m.gguf", 8_192, True, tools, loaded=True)
 
 
+@pytest.mark.parametrize("parallel", [True, False])
+async def test_llama_cpp_tells_whether_its_chat_template_takes_parallel_calls(parallel: bool) -> None:
+    (one,) = await told("llamacpp", llamacpp(True, supports_parallel_tool_calls=parallel))
+    assert one.parallel is parallel
+
+
 async def test_an_engine_that_is_another_than_its_port_says_so_in_a_sentence() -> None:
     async with Engine({"GET /": "hello"}) as engine:
         listed, problem = await engine_models("ollama", engine.url, "", 10.0)
@@ -159,7 +169,7 @@ def test_openrouter_tells_price_tools_images_and_efforts() -> None:
                         "input_cache_read": "0.0000003",
                     },
                     "top_provider": {"context_length": 1_000_000, "max_completion_tokens": 64_000},
-                    "supported_parameters": ["tools", "reasoning", "max_tokens"],
+                    "supported_parameters": ["tools", "parallel_tool_calls", "reasoning", "max_tokens"],
                 },
                 {
                     "id": "x/free:free",
@@ -182,6 +192,7 @@ def test_openrouter_tells_price_tools_images_and_efforts() -> None:
     assert (one.rate.input, one.rate.cached, one.rate.output) == pytest.approx((3.0, 0.3, 15.0))
     assert free.rate == Rate(0.0, 0.0, 0.0) and free.tools is False
     assert odd.rate is None and odd.tools is None
+    assert [each.parallel for each in (one, free, odd)] == [True, None, None]
 
 
 def test_anthropic_tells_limits_images_and_efforts() -> None:

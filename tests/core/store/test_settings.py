@@ -34,11 +34,17 @@ def test_a_person_sets_everything(tmp_path: Path, places: Places) -> None:
         tmp_path,
         places,
         'model = "openai/m"\naccess = "auto"\ntools = ["bash"]\nmax_steps = 9\n'
-        'network = false\nvision = true\n[permissions]\nallow = ["bash(ls:*)"]\ndeny = ["mcp__x"]\n',
+        'network = false\nvision = true\nparallel_calls = true\n[permissions]\nallow = ["bash(ls:*)"]\ndeny = ["mcp__x"]\n',
     )
     assert loaded.notes == ()
     assert loaded.settings == Settings(
-        model="openai/m", access="auto", tools=("bash",), max_steps=9, network=False, vision=True
+        model="openai/m",
+        access="auto",
+        tools=("bash",),
+        max_steps=9,
+        network=False,
+        vision=True,
+        parallel_calls=True,
     )
     assert loaded.rules[0].allow == ("bash(ls:*)",) and loaded.rules[0].deny == ("mcp__x",)
 
@@ -54,6 +60,7 @@ def test_a_person_sets_everything(tmp_path: Path, places: Places) -> None:
         ('base_url = "localhost:1"', "http://"),
         ('network = "no"', "true or false"),
         ("theme = 1", "text in quotes"),
+        ("parallel_calls = 1", "true or false"),
         ("access = []", "one of"),
         ('effort = "huge"', "it must be one of none, minimal, low, medium, high, xhigh, max, or empty"),
     ],
@@ -95,15 +102,18 @@ def test_a_project_can_tighten(tmp_path: Path, places: Places) -> None:
         places,
         'access = "auto"\ntools = ["bash", "grep"]\n',
         'access = "read-only"\nmax_steps = 5\nnetwork = false\ntools = ["grep", "write_file"]\n'
+        "parallel_calls = false\n"
         '[permissions]\ndeny = ["bash"]\nask = ["mcp__x"]\n',
     )
     assert loaded.notes == ()
-    assert loaded.settings == Settings(access="read-only", max_steps=5, network=False, tools=("grep",))
+    assert loaded.settings == Settings(
+        access="read-only", max_steps=5, network=False, tools=("grep",), parallel_calls=False
+    )
     assert loaded.rules[1].deny == ("bash",) and loaded.rules[1].ask == ("mcp__x",)
 
 
 LOOSER = (
-    'access = "auto"\nmax_steps = 500\nbase_url = "http://evil.example"\nmodel = "a/b"\n'
+    'access = "auto"\nmax_steps = 500\nbase_url = "http://evil.example"\nmodel = "a/b"\nparallel_calls = true\n'
     '[permissions]\nallow = ["bash"]\n'
 )
 
@@ -113,7 +123,7 @@ def test_a_project_cannot_loosen_before_it_is_trusted(tmp_path: Path, places: Pl
     assert loaded.settings == Settings()
     assert all(rules.allow == () for rules in loaded.rules)
     (note,) = loaded.notes
-    for name in ("access", "max_steps", "base_url", "model", "permissions.allow"):
+    for name in ("access", "max_steps", "base_url", "model", "parallel_calls", "permissions.allow"):
         assert f"`{name}`" in note.sentence
 
 

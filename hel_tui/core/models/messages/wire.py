@@ -12,6 +12,7 @@ from typing import Any
 
 from hel_tui.core.models.efforts import for_messages, wanted
 from hel_tui.core.models.ids import UniqueIds, fit_id, fit_name
+from hel_tui.core.models.parallel import for_messages as for_tools
 from hel_tui.core.models.profiles import Dialect
 from hel_tui.core.models.shapes import shape_of
 from hel_tui.core.models.types import ModelInfo, Request
@@ -52,6 +53,7 @@ def body(
         value["system"] = [{"type": "text", "text": system}]
     if request.tools:
         value["tools"] = [_tool(tool) for tool in request.tools]
+        value |= for_tools(request, info, dialect)
     value["messages"] = messages
     value |= for_messages(effort, info, dialect, room, may_think=_may_think(messages))
     for field, more in shape_of(request, info, dialect).items():

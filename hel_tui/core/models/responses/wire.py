@@ -11,6 +11,7 @@ from typing import Any
 
 from hel_tui.core.models.efforts import for_responses, wanted
 from hel_tui.core.models.ids import UniqueIds, fit_id, fit_name
+from hel_tui.core.models.parallel import for_openai
 from hel_tui.core.models.profiles import Dialect
 from hel_tui.core.models.shapes import shape_of
 from hel_tui.core.models.types import ModelInfo, Request
@@ -55,6 +56,7 @@ def body(
         value["instructions"] = system
     if request.tools:
         value["tools"] = [_tool(tool) for tool in request.tools]
+        value |= for_openai(request, info, dialect)
     value["input"] = items
     if info.thinks is not False and dialect.reasoning != "none":
         value["include"] = ["reasoning.encrypted_content"]

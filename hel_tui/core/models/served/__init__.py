@@ -14,6 +14,7 @@ from pathlib import Path
 
 from hel_tui.core.models.client import ChatClient
 from hel_tui.core.models.engines import engine_models, tool_note
+from hel_tui.core.models.entries import told_by
 from hel_tui.core.models.profiles import LOCAL_FILE, PROFILES
 from hel_tui.core.models.schemas.profile import SchemaProfile
 from hel_tui.core.models.served.gguf import BadFile, Head, fitting, read_head
@@ -50,9 +51,15 @@ def file_of(name: str, folder: Path) -> Path:
 
 
 async def open_served(
-    name: str, folder: Path, progress: Progress = lambda _done, _size: None, window: int = 0
+    name: str,
+    folder: Path,
+    progress: Progress = lambda _done, _size: None,
+    window: int = 0,
+    parallel: bool | None = None,
 ) -> Served:
-    """Serve the file `name`; `window` in tokens where the person set one. Never raises but when cancelled."""
+    """Serve the file `name`; `window` in tokens where the person set one, `parallel` where the person said
+    whether it may make several calls in one answer. Never raises but when cancelled.
+    """
     if not is_installed():
         return Served(None, MISSING)
     try:
@@ -63,7 +70,7 @@ async def open_served(
     except (BadFile, NotServed, RuntimeError) as problem:
         return Served(None, str(problem))
     try:
-        model, note = await _model(engine, path, size, head, progress)
+        model, note = await _model(engine, path, size, head, progress, parallel)
     except BaseException:
         await engine.aclose()
         raise
@@ -71,14 +78,14 @@ async def open_served(
 
 
 async def _model(
-    engine: Engine, path: Path, size: int, head: Head, progress: Progress
+    engine: Engine, path: Path, size: int, head: Head, progress: Progress, parallel: bool | None
 ) -> tuple[ServedModel, str]:
     listed, problem = await engine_models(LOCAL_FILE, engine.base_url, engine.key, ASK_LIMIT)
-    info = ModelInfo(LOCAL_FILE, str(path), engine.base_url, window=size, prices=FREE)
+    info = ModelInfo(LOCAL_FILE, str(path), engine.base_url, window=size, prices=FREE, parallel=parallel)
     notes = [problem] if problem else []
     if listed:
         one = replace(listed[0], name=path.name)
-        info = replace(info, window=one.window or size, tools=one.tools, sees=one.sees)
+        info = told_by(info, one)
         notes += [tool_note(LOCAL_FILE, one)]
     if 0 < info.window < head.window:
         notes.append(

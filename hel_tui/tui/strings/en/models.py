@@ -20,6 +20,8 @@ STRINGS: dict[str, str] = {
     "models.takes_images": "takes images",
     "models.no_images": "takes no images",
     "models.takes_no_tools": "takes no tools",
+    "models.parallel": "parallel calls",
+    "models.one_call": "one call at a time",
     "models.effort": "effort {effort}",
     "models.effort_of": "effort {effort} of {all}",
     "models.effort_own": "as the provider likes",

@@ -19,6 +19,8 @@ STRINGS: dict[str, str] = {
     "models.takes_images": "그림을 받음",
     "models.no_images": "그림을 받지 않음",
     "models.takes_no_tools": "도구를 받지 않음",
+    "models.parallel": "병렬 호출",
+    "models.one_call": "호출은 한 번에 하나씩",
     "models.effort": "생각 정도 {effort}",
     "models.effort_of": "생각 정도 {effort} (가능: {all})",
     "models.effort_own": "제공자가 정함",
