@@ -56,8 +56,8 @@ def find_marked(name: str, beginning: str) -> dict[int, str]:
 def _environment(process: "psutil.Process") -> dict[str, str]:
     """What a process was started with; read until it is there. Raises psutil.Error, OSError.
 
-    Between two programs (`execve`) a process has neither environment nor arguments; threads of the kernel have
-    no file either.
+    Between two programs (`execve`) a process has neither environment nor arguments; threads of the kernel
+    have no file either.
     """
     bare = 0
     for _ in range(READS):

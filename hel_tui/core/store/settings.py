@@ -112,8 +112,8 @@ def load_settings(project: Path, places: Places, *, project_is_trusted: bool = F
     """Read both files. The project's values win where they may: always when trusted, else only to tighten.
 
     Untrusted, a project can lower the access level, `max_steps`, `inventory_budget` and `context_window`,
-    switch `network`, `vision` and `parallel_calls` off, narrow `tools`, leave tools out by `naming`, and add `ask` and `deny`
-    rules; everything else of its file is left out with one note.
+    switch `network`, `vision` and `parallel_calls` off, narrow `tools`, leave tools out by `naming`, and add
+    `ask` and `deny` rules; everything else of its file is left out with one note.
     """
     notes: list[SettingsNote] = []
     user, user_rules, _ = _read(places.user_settings, "user", notes)

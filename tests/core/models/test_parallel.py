@@ -173,9 +173,9 @@ async def test_a_template_that_takes_one_call_at_a_time_is_learned_once_and_told
 @pytest.mark.parametrize("api", ["chat", "responses", "messages"])
 async def test_a_server_that_does_not_know_the_field_is_asked_without_it_from_then_on(api: str) -> None:
     name = "tool_choice" if api == "messages" else "parallel_tool_calls"
-    words = {
-        "messages": "tool_choice.auto.disable_parallel_tool_use: Extra inputs are not permitted"
-    }.get(api, "Unsupported parameter: 'parallel_tool_calls' is not supported with this model.")
+    words = {"messages": "tool_choice.auto.disable_parallel_tool_use: Extra inputs are not permitted"}.get(
+        api, "Unsupported parameter: 'parallel_tool_calls' is not supported with this model."
+    )
 
     async def strict(exchange: Exchange, spelling: Spelling) -> None:
         if name in exchange.json:
