@@ -68,6 +68,7 @@ async def test_a_file_answers_in_real_tokens(model: ServedModel) -> None:
 
 async def test_its_chat_template_is_found_to_take_no_tools(model: ServedModel) -> None:
     assert model.info.tools is False and model.info.sees is False
+    assert model.info.parallel is False
     tool = ToolDefinition("t", "", {"type": "object", "properties": {}})
     _, last = await answered(model, Request(HELLO.messages, [tool], 4))
     assert last.message.calls == ()
