@@ -8,7 +8,7 @@ import pytest
 
 from hel_tui.core import protocol as p
 from hel_tui.tui import strings
-from hel_tui.tui.screens.main import ESCAPE_WITHIN
+from hel_tui.tui.screens.going_back import ESCAPE_WITHIN
 from hel_tui.tui.screens.rewind import RewindScreen
 from hel_tui.tui.widgets.bars import StatusBar
 from tests.tui import scenes

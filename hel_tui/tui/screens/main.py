@@ -1,7 +1,7 @@
-"""The main screen: hands changes to its parts, runs keys, answers what its widgets want.
+"""The main screen: hands changes to its parts, runs keys, passes on what its widgets want.
 
-Not here: how the parts are laid out (layout), slash commands (commands), decisions (dialogs), drawing
-(widgets).
+Not here: how the parts are laid out (layout), carrying out what is wanted (wishes, commands, offers,
+going_back), decisions (dialogs), drawing (widgets).
 """
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ from textual.widgets import TextArea
 from hel_tui.core import protocol as p
 from hel_tui.tui import keymap, slash
 from hel_tui.tui.screens.commands import Commands
+from hel_tui.tui.screens.going_back import GoingBack
 from hel_tui.tui.screens.layout import MainLayout
 from hel_tui.tui.screens.offers import Offers
-from hel_tui.tui.state import CallItem, Changes
+from hel_tui.tui.screens.wishes import Wishes
+from hel_tui.tui.state import Changes
 from hel_tui.tui.strings import t
 from hel_tui.tui.widgets.bars import AttachmentBar
 from hel_tui.tui.widgets.conversation import Conversation
-from hel_tui.tui.widgets.header import ATTENTION
 from hel_tui.tui.widgets.log import LogView
 from hel_tui.tui.widgets.prompt import Prompt
 from hel_tui.tui.widgets.rows import RowList
@@ -30,9 +31,6 @@ from hel_tui.tui.widgets.tools import ToolsPane
 
 if TYPE_CHECKING:
     from hel_tui.tui.app import HelApp
-
-ESCAPE_WITHIN = 1.0
-"""Seconds in which a second Esc goes back to an earlier turn."""
 
 
 class MainScreen(MainLayout):
@@ -44,9 +42,8 @@ class MainScreen(MainLayout):
         super().__init__(hel)
         self.offers = Offers(hel, self)
         self.commands = Commands(hel, self)
-        self.rewinding: tuple[int, str] = (0, "")
-        """The turn that the person goes back to before, and what was said in it."""
-        self._last_escape = float("-inf")
+        self.wishes = Wishes(hel, self)
+        self.going_back = GoingBack(hel, self)
 
     def on_mount(self) -> None:
         self.prompt.placeholder = t("prompt.placeholder")
@@ -71,8 +68,7 @@ class MainScreen(MainLayout):
             self.attachments.update()
         if changes.todos:
             self.show_todos()
-        if self.rewinding[0] in changes.rewound:
-            self.give_back(self.rewinding[1])
+        self.going_back.heard(changes.rewound)
         if changes.queue:
             self.queue.update()
             self.prompt.waiting, self.prompt.held = len(self.view.queued), self.view.held
@@ -180,17 +176,7 @@ class MainScreen(MainLayout):
 
     @on(ServersPane.Wish)
     def _server_wish(self, event: ServersPane.Wish) -> None:
-        match event.what:
-            case "restart":
-                self.hel.send(p.RestartServer(event.server))
-            case "switch":
-                self._switch_server(event.server)
-            case "trust":
-                self.hel.send(p.ReviewTrust())
-            case "login":
-                self.hel.send(p.Login(event.server))
-            case "log":
-                self.open_log(event.server)
+        self.wishes.of_server(event)
 
     @on(Conversation.CopyRequested)
     def _copy(self, event: Conversation.CopyRequested) -> None:
@@ -210,17 +196,7 @@ class MainScreen(MainLayout):
 
     @on(Conversation.ServerWish)
     def _wish_of_card(self, event: Conversation.ServerWish) -> None:
-        match event.what:
-            case "restart":
-                self.hel.send(p.RestartServer(event.server))
-            case "off":
-                self.hel.send(p.SwitchServer(event.server, on=False))
-            case "edit":
-                self.commands.editing.entry(event.server)
-            case "log" | "wire":
-                self.hel.open_server(event.server, event.what)
-            case "open":
-                self.hel.open_server(event.server)
+        self.wishes.of_card(event)
 
     @on(Conversation.RenewalRequested)
     def _renewal_of_card(self, event: Conversation.RenewalRequested) -> None:
@@ -240,11 +216,7 @@ class MainScreen(MainLayout):
 
     @on(ToolsPane.ServerWish)
     def _tools_server(self, event: ToolsPane.ServerWish) -> None:
-        self._switch_server(event.server)
-
-    def _switch_server(self, name: str) -> None:
-        server = self.view.servers.get(name)
-        self.hel.send(p.SwitchServer(name, on=server is None or server.phase == "off"))
+        self.wishes.switch(event.server)
 
     # -------------------------------------------------------------- actions
 
@@ -255,16 +227,7 @@ class MainScreen(MainLayout):
         self.commands.show_keys()
 
     def action_servers(self) -> None:
-        """The server screen: at the server that needs a look, else at the one that was called last."""
-        attention = self.side.servers.attention()
-        state = self.view.servers.get(attention)
-        if state is not None and state.phase not in ATTENTION:
-            calls = (item.server for item in reversed(self.view.items) if isinstance(item, CallItem))
-            attention = next((name for name in calls if name in self.view.servers), attention)
-        if attention:
-            self.side.servers.select(attention)
-            self.side.choose_log(attention)
-        self.commands.open_server(attention)
+        self.wishes.open_servers()
 
     def action_resources(self) -> None:
         self.offers.open_resources()
@@ -314,28 +277,10 @@ class MainScreen(MainLayout):
             self.hel.send(p.Interrupt())
         else:
             self.set_focus(self.prompt)
-            self._escape_again()
-
-    def _escape_again(self) -> None:
-        """Esc twice on an empty prompt goes back to an earlier turn."""
-        last, self._last_escape = self._last_escape, self.hel.clock()
-        if self.prompt.text:
-            return
-        if self._last_escape - last <= ESCAPE_WITHIN:
-            self._last_escape = float("-inf")
-            self.action_rewind()
-
-    def give_back(self, text: str) -> None:
-        """Put what was said into the prompt, to be said again, before what is written there."""
-        self.rewinding = (0, "")
-        if text:
-            self.commands.taken_back(text)
-        self.set_focus(self.prompt)
+            self.going_back.escape()
 
     def action_rewind(self) -> None:
-        from hel_tui.tui.screens.rewind import RewindScreen  # not needed for the first paint
-
-        self.hel.push_screen(RewindScreen(self.hel))
+        self.going_back.open()
 
     def action_next_theme(self) -> None:
         self.commands.next_theme()

@@ -126,6 +126,6 @@ class RewindScreen(Picker):
             self.hel.say(t("rewind.busy"), "warning")
             return
         if conversation:
-            self.hel.main.rewinding = turn, self.turns.get(turn, "")
+            self.hel.main.going_back.wanted = turn, self.turns.get(turn, "")
         self.hel.send(p.Rewind(turn, conversation=conversation, files=files))
         self.dismiss("")
