@@ -117,9 +117,10 @@ def _shape(parser: Parser, file: Path | None) -> Shape | None:
     if file is None:
         return None
     from hel_tui.api.shape import BadSchema, Shape
+    from hel_tui.core.store.reading import open_plain
 
     try:
-        with file.expanduser().open("rb") as opened:
+        with open_plain(file.expanduser()) as opened:
             data = opened.read(_SCHEMA + 1)
         if len(data) > _SCHEMA:
             parser.error(f"--output-schema: {file} is larger than {_SCHEMA:,} bytes")

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from hel_tui.core.store.reading import open_plain
 from hel_tui.labs.lab import Lab
 from hel_tui.labs.running import Run
 
@@ -45,7 +46,8 @@ class Results:
         self.spent = 0.0
         """US dollars, over all runs that were ever made here."""
         if self.file.exists():
-            self._read(self.file.read_bytes())
+            with open_plain(self.file) as file:
+                self._read(file.read())
 
     def _read(self, data: bytes) -> None:
         self._torn = bool(data) and not data.endswith(b"\n")

@@ -14,6 +14,7 @@ from typing import Any, cast
 
 from hel_tui.core.models.types import EFFORTS
 from hel_tui.core.protocol import ACCESS_LEVELS, AccessLevel
+from hel_tui.core.store.reading import open_plain
 from hel_tui.labs.lab import SCRIPTED, Check, Condition, Expect, Lab, ScriptedCall, ScriptedStep, Wanted
 from hel_tui.labs.tables import BadLab, Table
 
@@ -42,7 +43,7 @@ def find_lab(named: str) -> Path:
 def read_lab(path: Path) -> Lab:
     """The lab in a file. Raises BadLab."""
     try:
-        with path.open("rb") as file:
+        with open_plain(path) as file:
             data = file.read(_MOST + 1)
         if len(data) > _MOST:
             raise BadLab(f"{path} is larger than {_MOST:,} bytes")
@@ -232,9 +233,14 @@ def _digest(data: bytes, projects: Iterable[Path]) -> str:
     for project in sorted(projects):
         for path in files_of(project):
             inside = path.relative_to(project).as_posix()
-            content = path.read_bytes() if path.is_file() else b""
+            content = _content(path) if path.is_file() else b""
             whole.update(f"\0{inside}\0{len(content)}\0".encode() + content)
     return whole.hexdigest()
+
+
+def _content(path: Path) -> bytes:
+    with open_plain(path) as file:
+        return file.read()
 
 
 def _hold_pins(folder: Path, pins: Table) -> None:
@@ -242,7 +248,7 @@ def _hold_pins(folder: Path, pins: Table) -> None:
     for name, wanted in pins.values.items():
         path = folder / _inside(pins, name, name)
         try:
-            found = hashlib.sha256(path.read_bytes()).hexdigest()
+            found = hashlib.sha256(_content(path)).hexdigest()
         except OSError as error:
             raise BadLab(f"{pins.where}: {name} cannot be read: {error.strerror}") from None
         if found != wanted:

@@ -17,6 +17,7 @@ from typing import IO, Any, Literal
 
 from hel_tui.core.nesting import is_nested_deeper
 from hel_tui.core.store.atomic import NotWritten, why
+from hel_tui.core.store.reading import open_plain
 from hel_tui.core.store.redact import Redactor
 from hel_tui.core.vocabulary import Json
 
@@ -179,7 +180,7 @@ def read_cassette(path: Path) -> Cassette:
     A last line without its end is left out: whoever recorded may have been killed.
     """
     try:
-        with path.open("rb") as file:
+        with open_plain(path) as file:
             return _read(file)
     except BadCassette as bad:
         raise BadCassette(f"{path}: {bad}") from None

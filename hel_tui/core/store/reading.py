@@ -1,7 +1,7 @@
-"""Reading configuration files that may come from anybody's repository.
+"""Reading files that a person named, and configuration that may come from anybody's repository.
 
-Only regular files of bounded size; inside a project no link is followed at any step. Not here: what is in
-them (settings, mcp.config).
+Only regular files: a FIFO or a device is never waited for. Inside a project no link is followed at any step.
+Not here: what is in them (settings, mcp.config).
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import errno
 import os
 import stat
 from pathlib import Path
+from typing import BinaryIO
 
 from hel_tui.core.store.atomic import why
 from hel_tui.core.values import dataclass
@@ -55,6 +56,23 @@ def read_plain(
     if len(data) > limit:
         return Unreadable(f"it is larger than {limit >> 20} MiB.")
     return data
+
+
+def open_plain(path: Path) -> BinaryIO:
+    """Open a file that a person named for reading; links are followed. Raises OSError, also for what is no
+    regular file.
+    """
+    handle = os.open(path, _FLAGS)
+    try:
+        mode = os.fstat(handle).st_mode
+        if stat.S_ISDIR(mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+        if not stat.S_ISREG(mode):
+            raise OSError(errno.EINVAL, "not a regular file", str(path))
+        return os.fdopen(handle, "rb")
+    except BaseException:
+        os.close(handle)
+        raise
 
 
 class _IsLink(Exception):
