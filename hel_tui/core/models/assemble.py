@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from hel_tui.core.models.call_pieces import CallPieces
-from hel_tui.core.models.ending import Answered, Spelled, concluded, count, counts
+from hel_tui.core.models.ending import Answered, Gathered, Spelled, concluded, count, counts
 from hel_tui.core.models.thinking import ThinkSplitter
 from hel_tui.core.models.types import CallPart, Finish, FinishReason, Part, ReasoningPart, TextPart, Usage
 from hel_tui.core.vocabulary import AssistantMessage, Json, ToolCall
@@ -40,12 +39,9 @@ class Assembler:
     """
 
     def __init__(self, new_id: Callable[[], str], provider: str = "") -> None:
-        self._new_id = new_id
+        self._got = Gathered(new_id)
         self._provider = provider
         self._think = ThinkSplitter()
-        self._calls = CallPieces()
-        self._text: list[str] = []
-        self._reasoning: list[str] = []
         self._refused = False
         self._streamed = False
         self._details: list[Json] = []
@@ -56,7 +52,7 @@ class Assembler:
     @property
     def begun(self) -> bool:
         """Whether anything of an answer has arrived."""
-        return bool(self._text or self._reasoning or self._calls)
+        return bool(self._got)
 
     @property
     def complete(self) -> bool:
@@ -128,16 +124,16 @@ class Assembler:
 
     def _text_part(self, text: str, parts: list[Part]) -> None:
         if text:
-            self._text.append(text)
+            self._got.text.append(text)
             parts.append(TextPart(text))
 
     def _think_part(self, thought: str, parts: list[Part]) -> None:
         if thought:
-            self._reasoning.append(thought)
+            self._got.reasoning.append(thought)
             parts.append(ReasoningPart(thought))
 
     def _call(self, fragment: Json, parts: list[Part]) -> None:
-        name = self._calls.take(fragment)
+        name = self._got.calls.take(fragment)
         if name is not None:
             parts.append(CallPart(name))
 
@@ -157,16 +153,13 @@ class Assembler:
 
     def partial(self) -> AssistantMessage:
         """What has arrived, calls aside: a broken stream's calls are never run."""
-        return AssistantMessage("".join(self._text), "".join(self._reasoning))
+        return self._got.partial()
 
     def finish(self, ended: bool) -> Finish:
         """The last part. `ended` says that the stream said so itself (`[DONE]`, or one whole answer)."""
         return concluded(
             Answered(
-                "".join(self._text),
-                "".join(self._reasoning),
-                self._calls,
-                self._new_id,
+                self._got,
                 Spelled(self.reason, _REASONS.get(self.reason.lower())),
                 self.usage,
                 ended,

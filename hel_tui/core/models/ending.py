@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from hel_tui.core.models.call_pieces import CallPieces
@@ -48,14 +48,31 @@ class Spelled:
     """A sentence for the person, where the reason alone says too little."""
 
 
+class Gathered:
+    """What of an answer has arrived, whatever API it comes over."""
+
+    __slots__ = ("calls", "new_id", "reasoning", "text")
+
+    def __init__(self, new_id: Callable[[], str]) -> None:
+        """`new_id` makes ids for calls that came without one."""
+        self.new_id = new_id
+        self.calls = CallPieces()
+        self.text: list[str] = []
+        self.reasoning: list[str] = []
+
+    def __bool__(self) -> bool:
+        return bool(self.text or self.reasoning or self.calls)
+
+    def partial(self) -> AssistantMessage:
+        """As a message, calls aside: a broken stream's calls are never run."""
+        return AssistantMessage("".join(self.text), "".join(self.reasoning))
+
+
 @dataclass(slots=True)
 class Answered:
     """What an assembler has at the end of a stream."""
 
-    text: str
-    reasoning: str
-    calls: CallPieces
-    new_id: Callable[[], str]
+    got: Gathered
     spelled: Spelled
     usage: Usage | None = None
     ended: bool = False
@@ -70,27 +87,28 @@ def concluded(answer: Answered) -> Finish:
     spelled = answer.spelled
     reason: FinishReason = spelled.reason or "unknown"
     limited = reason == "length"
-    calls, extras, lost = answer.calls.finish(
-        answer.new_id, cut=limited or not spelled.word, ended=answer.ended and not limited
+    got, said = answer.got, answer.got.partial()
+    calls, extras, lost = got.calls.finish(
+        got.new_id, cut=limited or not spelled.word, ended=answer.ended and not limited
     )
     notes = _notes(spelled, lost)
     written = ""
     if calls:
         reason = "tool_calls"
     else:
-        if begun := _TEXT_CALL.search(answer.text):
+        if begun := _TEXT_CALL.search(said.text):
             notes.append(TEXT_CALL)
-            written = _name(answer.text, begun.start())
-        if _TEXT_RESULT.search(answer.text):
+            written = _name(said.text, begun.start())
+        if _TEXT_RESULT.search(said.text):
             notes.append(TEXT_RESULT)
         if lost:
             reason = "length"
         elif answer.refused:
             reason = "refusal"
-        elif answer.text and reason == "unknown":
+        elif said.text and reason == "unknown":
             reason = "stop"
     extra = answer.extra(list(zip(calls, extras, strict=True)))
-    message = AssistantMessage(answer.text, answer.reasoning, tuple(calls), extra)
+    message = replace(said, calls=tuple(calls), extra=extra)
     ended = answer.ended or bool(spelled.word)
     return Finish(message, reason, answer.usage, tuple(notes), written, ended)
 

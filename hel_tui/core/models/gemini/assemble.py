@@ -10,8 +10,7 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from hel_tui.core.models.call_pieces import CallPieces
-from hel_tui.core.models.ending import Answered, Spelled, concluded, count
+from hel_tui.core.models.ending import Answered, Gathered, Spelled, concluded, count
 from hel_tui.core.models.types import CallPart, Finish, FinishReason, Part, ReasoningPart, TextPart, Usage
 from hel_tui.core.vocabulary import AssistantMessage, Json, ToolCall
 
@@ -46,12 +45,9 @@ class GeminiAssembler:
     """
 
     def __init__(self, new_id: Callable[[], str], provider: str = "") -> None:
-        self._new_id = new_id
+        self._got = Gathered(new_id)
         self._provider = provider
-        self._calls = CallPieces()
         self._number = 0
-        self._text: list[str] = []
-        self._reasoning: list[str] = []
         self._text_signature = ""
         self._reason = ""
         self._remark = ""
@@ -61,7 +57,7 @@ class GeminiAssembler:
     @property
     def begun(self) -> bool:
         """Whether anything of an answer has arrived."""
-        return bool(self._text or self._reasoning or self._calls)
+        return bool(self._got)
 
     @property
     def complete(self) -> bool:
@@ -111,11 +107,11 @@ class GeminiAssembler:
             self._call(called, signature, parts)
         elif isinstance(text := part.get("text"), str):
             if part.get("thought"):
-                self._reasoning += [text] if text else []
+                self._got.reasoning += [text] if text else []
                 parts += [ReasoningPart(text)] if text else []
                 return
             self._text_signature = signature or self._text_signature
-            self._text += [text] if text else []
+            self._got.text += [text] if text else []
             parts += [TextPart(text)] if text else []
 
     def _call(self, called: Json, signature: str, parts: list[Part]) -> None:
@@ -132,7 +128,7 @@ class GeminiAssembler:
         given = {"signature": signature, "id": fragment["id"]}
         fragment["extra_content"] = {name: value for name, value in given.items() if value}
         self._number += 1
-        if (name := self._calls.take(fragment)) is not None:
+        if (name := self._got.calls.take(fragment)) is not None:
             parts.append(CallPart(name))
 
     # ------------------------------------------------------------------ the end
@@ -143,7 +139,7 @@ class GeminiAssembler:
 
     def partial(self) -> AssistantMessage:
         """What has arrived, calls aside."""
-        return AssistantMessage("".join(self._text), "".join(self._reasoning))
+        return self._got.partial()
 
     def finish(self, ended: bool) -> Finish:
         """The last part. A blocked prompt is a filter's work, and has no candidates."""
@@ -154,10 +150,7 @@ class GeminiAssembler:
             )
         return concluded(
             Answered(
-                "".join(self._text),
-                "".join(self._reasoning),
-                self._calls,
-                self._new_id,
+                self._got,
                 spelled,
                 self._usage,
                 ended or bool(self._reason),

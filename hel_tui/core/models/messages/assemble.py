@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from hel_tui.core.models.call_pieces import CallPieces
-from hel_tui.core.models.ending import Answered, Spelled, concluded, count, counts
+from hel_tui.core.models.ending import Answered, Gathered, Spelled, concluded, count, counts
 from hel_tui.core.models.types import CallPart, Finish, FinishReason, Part, ReasoningPart, TextPart, Usage
 from hel_tui.core.vocabulary import AssistantMessage, Json, ToolCall
 
@@ -36,14 +35,11 @@ class MessageAssembler:
     """
 
     def __init__(self, new_id: Callable[[], str], provider: str = "") -> None:
-        self._new_id = new_id
+        self._got = Gathered(new_id)
         self._provider = provider
-        self._calls = CallPieces()
         self._blocks: list[Json] = []
         self._open: dict[int | None, Json] = {}
         """Blocks by the index the server gave them last."""
-        self._text: list[str] = []
-        self._reasoning: list[str] = []
         self._stop = ""
         self._remark = ""
         self._stopped = False
@@ -52,7 +48,7 @@ class MessageAssembler:
     @property
     def begun(self) -> bool:
         """Whether anything of an answer has arrived."""
-        return bool(self._text or self._reasoning or self._calls or self._blocks)
+        return bool(self._got or self._blocks)
 
     @property
     def complete(self) -> bool:
@@ -109,7 +105,7 @@ class MessageAssembler:
                 "function": {"name": name, "arguments": given or ""},
                 "extra_content": {"block": number},
             }
-            if (told := self._calls.take(fragment)) is not None:
+            if (told := self._got.calls.take(fragment)) is not None:
                 parts.append(CallPart(told))
         elif kind == "redacted_thinking":
             kept = dict(block)
@@ -135,17 +131,17 @@ class MessageAssembler:
             block["signature"] += _string(delta.get("signature"))
         elif kind == "input_json_delta" and "number" in block:
             piece = {"index": block["number"], "function": {"arguments": delta.get("partial_json")}}
-            self._calls.take(piece)
+            self._got.calls.take(piece)
 
     def _say(self, block: Json, piece: str, parts: list[Part]) -> None:
         if not piece:
             return
         block["pieces"].append(piece)
         if block["type"] == "text":
-            self._text.append(piece)
+            self._got.text.append(piece)
             parts.append(TextPart(piece))
         else:
-            self._reasoning.append(piece)
+            self._got.reasoning.append(piece)
             parts.append(ReasoningPart(piece))
 
     def _ending(self, delta: Json) -> None:
@@ -168,17 +164,14 @@ class MessageAssembler:
 
     def partial(self) -> AssistantMessage:
         """What has arrived, calls aside."""
-        return AssistantMessage("".join(self._text), "".join(self._reasoning))
+        return self._got.partial()
 
     def finish(self, ended: bool) -> Finish:
         """The last part."""
         remark = _REMARKS.get(self._stop, self._remark)
         return concluded(
             Answered(
-                "".join(self._text),
-                "".join(self._reasoning),
-                self._calls,
-                self._new_id,
+                self._got,
                 Spelled(self._stop, _REASONS.get(self._stop), remark),
                 usage_of(self._usage),
                 ended,

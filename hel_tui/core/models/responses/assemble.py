@@ -10,8 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from hel_tui.core.models.assemble import read_usage
-from hel_tui.core.models.call_pieces import CallPieces
-from hel_tui.core.models.ending import Answered, Spelled, concluded
+from hel_tui.core.models.ending import Answered, Gathered, Spelled, concluded
 from hel_tui.core.models.types import CallPart, Finish, FinishReason, Part, ReasoningPart, TextPart, Usage
 from hel_tui.core.vocabulary import AssistantMessage, Json, ToolCall
 
@@ -31,15 +30,12 @@ class ResponseAssembler:
     """
 
     def __init__(self, new_id: Callable[[], str], provider: str = "", model: str = "") -> None:
-        self._new_id = new_id
+        self._got = Gathered(new_id)
         self._provider = provider
         self._model = model
-        self._calls = CallPieces()
         self._items: list[Json] = []
         self._places: dict[int | None, Json] = {}
         """Items by the place in the output the server gave them."""
-        self._text: list[str] = []
-        self._reasoning: list[str] = []
         self._refused = False
         self._reason = ""
         self._over = False
@@ -48,7 +44,7 @@ class ResponseAssembler:
     @property
     def begun(self) -> bool:
         """Whether anything of an answer has arrived."""
-        return bool(self._text or self._reasoning or self._calls or self._items)
+        return bool(self._got or self._items)
 
     @property
     def complete(self) -> bool:
@@ -109,7 +105,7 @@ class ResponseAssembler:
     def _say(self, place: int | None, piece: str, parts: list[Part]) -> None:
         if piece:
             self._at(place, "message")["pieces"].append(piece)
-            self._text.append(piece)
+            self._got.text.append(piece)
             parts.append(TextPart(piece))
 
     def _think(self, place: int | None, chunk: Json, parts: list[Part]) -> None:
@@ -121,7 +117,7 @@ class ResponseAssembler:
         if piece:
             item["part"] = part
             item["pieces"].append(piece)
-            self._reasoning.append(piece)
+            self._got.reasoning.append(piece)
             parts.append(ReasoningPart(piece))
 
     def _item(self, place: int | None, item: Json, parts: list[Part]) -> None:
@@ -145,13 +141,13 @@ class ResponseAssembler:
             "extra_content": {"item": kept["number"]},
         }
         kept["given"] = bool(arguments)
-        if (name := self._calls.take(fragment)) is not None:
+        if (name := self._got.calls.take(fragment)) is not None:
             parts.append(CallPart(name))
 
     def _arguments(self, place: int | None, piece: Any) -> None:
         kept = self._at(place, "function_call")
         kept["given"] = kept.get("given", False) or bool(piece)
-        self._calls.take({"index": kept["number"], "function": {"arguments": piece}})
+        self._got.calls.take({"index": kept["number"], "function": {"arguments": piece}})
 
     def _done(self, place: int | None, item: Json, parts: list[Part]) -> None:
         """An item is whole: what no delta brought is taken from it."""
@@ -197,16 +193,13 @@ class ResponseAssembler:
 
     def partial(self) -> AssistantMessage:
         """What has arrived, calls aside."""
-        return AssistantMessage("".join(self._text), "".join(self._reasoning))
+        return self._got.partial()
 
     def finish(self, ended: bool) -> Finish:
         """The last part."""
         return concluded(
             Answered(
-                "".join(self._text),
-                "".join(self._reasoning),
-                self._calls,
-                self._new_id,
+                self._got,
                 Spelled(self._reason, _REASONS.get(self._reason)),
                 self._usage,
                 ended,
