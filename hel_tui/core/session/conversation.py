@@ -22,11 +22,12 @@ from hel_tui.core.mcp.clock import Clock
 from hel_tui.core.mcp.sleep import watch_sleep
 from hel_tui.core.options import Options
 from hel_tui.core.session.answering import Answering
+from hel_tui.core.session.assembling import assemble
 from hel_tui.core.session.by_hand import ByHand
 from hel_tui.core.session.kept import Opened
 from hel_tui.core.session.leftovers import offer_leftovers
 from hel_tui.core.session.moving import Moving
-from hel_tui.core.session.parts import Emit, assemble
+from hel_tui.core.session.parts import Emit
 from hel_tui.core.session.reads import Reads
 from hel_tui.core.session.resuming import Resuming
 from hel_tui.core.session.rewinding import Rewinding
