@@ -98,7 +98,7 @@ async def open_sheet(d: Driver) -> SessionsScreen:
     await d.press("ctrl+s")
     await d.until(lambda: isinstance(d.app.screen, SessionsScreen))
     screen = d.app.screen
-    await d.until(lambda: screen.by_id is not None)
+    await d.until(lambda: screen.found.sessions is not None)
     return screen
 
 
@@ -192,9 +192,9 @@ async def test_an_answer_to_an_older_search_is_dropped():
         await search(d, "8437")
         d.core.found_hits = (HIT,)
         await d.put(p.SessionsListed("84", 5, 1, rows=False))
-        assert screen.hits == {} and screen.searching
+        assert screen.found.hits == {} and screen.found.searching
         await d.put(p.SessionsListed("8437", 5, 1, everywhere=True, rows=False))
-        assert screen.hits == {}
+        assert screen.found.hits == {}
         await found(d, "8437", HIT)
         assert keys(screen) == [PORTS.session_id, f"{PORTS.session_id} 12"]
         assert "in 2 more turns" in screen_text(d.app)

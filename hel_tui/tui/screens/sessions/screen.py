@@ -1,7 +1,8 @@
 """The sheet of sessions: what is kept, searched while it is typed, looked into, and gone on with.
 
 Titles are compared here and at once; turns are searched by the core, a moment after the last key, and an
-answer to an older search is dropped. Not here: reading (core), lines (texts), going on (moves).
+answer to an older search is dropped. Not here: reading (core), what is listed (found), lines (texts), going
+on (moves).
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from hel_tui.tui.dialogs.confirm import ConfirmDialog, said_yes
 from hel_tui.tui.dialogs.pane import TextPane
 from hel_tui.tui.screens.picker import Picker, PickerList, SheetKeys
 from hel_tui.tui.screens.sessions import texts
+from hel_tui.tui.screens.sessions.found import Found
 from hel_tui.tui.screens.sessions.title import TitleField
 from hel_tui.tui.screens.sessions.turns import TurnsScreen
 from hel_tui.tui.screens.text import TextScreen
@@ -74,12 +76,7 @@ class SessionsScreen(Picker):
         self.everywhere = False
         self.title_field = TitleField()
         self.project = os.path.realpath(hel.bridge.state.project or ".")
-        self.by_id: dict[str, p.SessionRow] | None = None
-        """None until they are listed."""
-        self.hits: dict[str, list[p.SessionHit]] = {}
-        self.searching = False
-        self.behind = 0
-        """Older sessions that the core has not read yet."""
+        self.found = Found()
         self.problem = ""
         self._pauses: dict[str, Timer] = {}
         self._seen: set[tuple[str, int]] = set()
@@ -116,54 +113,33 @@ class SessionsScreen(Picker):
 
     def draw(self) -> None:
         where = t("sessions.title_all" if self.everywhere else "sessions.title")
-        count = len(self.by_id) if self.by_id is not None else 0
-        more = f" · {t('sessions.searching')}" if self.searching else ""
-        more += f" · {t('sessions.behind', n=self.behind)}" if self.behind else ""
-        self.heading = f"{where} · {count}{more}" if self.by_id is not None else where
+        found = self.found
+        more = f" · {t('sessions.searching')}" if found.searching else ""
+        more += f" · {t('sessions.behind', n=found.behind)}" if found.behind else ""
+        self.heading = f"{where} · {found.count}{more}" if found.sessions is not None else where
         super().draw()
 
     def rows(self) -> list[Row]:
-        if not self.filter:
-            return [Row(one, ()) for one in self.by_id or ()]
-        words = self.filter.split()
-        out: list[Row] = []
-        for session_id, row in (self.by_id or {}).items():
-            title = row.title.casefold()
-            hits = self.hits.get(session_id, ())
-            if not hits and not all(word in title for word in words) and self.filter not in session_id:
-                continue
-            out.append(Row(session_id, ()))
-            out += [Row(f"{session_id} {hit.turn}", ()) for hit in hits]
-            if hits and (more := hits[0].turns - len(hits)) > 0:
-                words_for = [(f"     {t('sessions.more', n=more)}", "muted")]
-                out.append(Row(f"{session_id} …", words_for, live=False))
-        return out
+        return self.found.rows(self.filter)
 
     def line(self, key: str, width: int) -> Line:
-        row, hit = self._row(key), self._hit(key)
+        row, hit = self.found.row(key), self.found.hit(key)
         if hit is not None:
             return texts.hit_line(hit, width)
         if row is None:
             return ()
         return texts.session_line(row, width, now=now(), open_id=self.open_id, everywhere=self.everywhere)
 
-    def _row(self, key: str) -> p.SessionRow | None:
-        return (self.by_id or {}).get(key.partition(" ")[0])
-
-    def _hit(self, key: str) -> p.SessionHit | None:
-        session_id, _, turn = key.partition(" ")
-        return next((hit for hit in self.hits.get(session_id, ()) if str(hit.turn) == turn), None)
-
     def empty(self) -> str:
-        if self.by_id is None:
+        if self.found.sessions is None:
             return t("sessions.reading")
         if self.filter:
-            return t("sessions.searching" if self.searching else "sessions.nothing_found")
+            return t("sessions.searching" if self.found.searching else "sessions.nothing_found")
         return t("sessions.none_at_all" if self.everywhere else "sessions.none")
 
     def details(self, key: str) -> list[Line]:
         """What is known of the marked session, and what it ends with, as far as there is room."""
-        row, hit = self._row(key), self._hit(key)
+        row, hit = self.found.row(key), self.found.hit(key)
         if row is None:
             return []
         lines = texts.fact_lines(row, open_id=self.open_id, elsewhere=self._elsewhere(row))
@@ -195,9 +171,9 @@ class SessionsScreen(Picker):
 
     def _look(self) -> None:
         key = self.list.current
-        if (row := self._row(key)) is None:
+        if (row := self.found.row(key)) is None:
             return
-        hit, glance = self._hit(key), self.hel.core.session_glance()
+        hit, glance = self.found.hit(key), self.hel.core.session_glance()
         wanted = row.session_id, hit.turn if hit is not None else 0
         if wanted not in self._seen or glance is None or (glance.session_id, glance.turn) != wanted:
             self._seen.add(wanted)
@@ -206,7 +182,7 @@ class SessionsScreen(Picker):
     def set_filter(self, text: str) -> str:
         wanted = text.strip().casefold()
         if wanted != self.filter:
-            self.hits, self.searching = {}, bool(wanted)
+            self.found.search_again(searching=bool(wanted))
             self._later("search", self._search)
         super().set_filter(text)
         return self._found_words()
@@ -214,7 +190,7 @@ class SessionsScreen(Picker):
     def _found_words(self) -> str:
         """How many sessions are listed, and in how many turns of them what is searched for was found."""
         told = t("sessions.found", n=sum(row.live and " " not in row.key for row in self.list.rows))
-        turns = sum(hits[0].turns for hits in self.hits.values() if hits)
+        turns = self.found.turns
         return f"{told} · {t('sessions.turns', n=turns)}" if turns else told
 
     def _search(self) -> None:
@@ -227,7 +203,7 @@ class SessionsScreen(Picker):
             case p.SessionsListed():
                 self._listed(event)
             case p.SessionLookedAt():
-                row = self._row(self.list.current)
+                row = self.found.row(self.list.current)
                 if row is not None and row.session_id == event.session_id:
                     self.detail.show(self.details(self.list.current))
             case p.SessionDone():
@@ -240,14 +216,12 @@ class SessionsScreen(Picker):
     def _listed(self, event: p.SessionsListed) -> None:
         if event.everywhere != self.everywhere:
             return
-        self.behind = event.behind
+        self.found.behind = event.behind
         if event.rows:
-            self.by_id = {row.session_id: row for row in self.hel.core.sessions()}
+            self.found.take_sessions(self.hel.core.sessions())
         if event.text == self.filter:
-            self.searching = bool(event.behind and self.filter)
-            self.hits = {}
-            for hit in self.hel.core.session_hits() if self.filter else ():
-                self.hits.setdefault(hit.session_id, []).append(hit)
+            hits = self.hel.core.session_hits() if self.filter else ()
+            self.found.take_hits(hits, searching=bool(event.behind and self.filter))
         if event.problem and event.problem != self.problem:
             self.problem = event.problem
             self.hel.say(event.problem, "warning")
@@ -259,7 +233,7 @@ class SessionsScreen(Picker):
     # --------------------------------------------------------------------- keys
 
     def pick(self, key: str) -> None:
-        row, hit = self._row(key), self._hit(key)
+        row, hit = self.found.row(key), self.found.hit(key)
         if row is None:
             return
         if row.session_id == self.open_id:
@@ -278,13 +252,13 @@ class SessionsScreen(Picker):
 
     def do(self, what: str) -> None:
         key = self.list.current
-        row, hit = self._row(key), self._hit(key)
+        row, hit = self.found.row(key), self.found.hit(key)
         match what:
             case "filter":
                 self.finder.open(t("sessions.search"), self.list, self.set_filter)
             case "all":
                 self.everywhere = not self.everywhere
-                self.by_id, self.hits, self.searching = None, {}, bool(self.filter)
+                self.found.list_again(searching=bool(self.filter))
                 self.draw()
                 self._list()
             case "close":
