@@ -10,7 +10,7 @@ import os
 from pathlib import Path
 
 from hel_tui.core.store.sessions.journal import FILE
-from hel_tui.core.store.sessions.reading import kind_of, lines_of, parsed
+from hel_tui.core.store.sessions.jsonl import kind_of, lines_of, parsed
 from hel_tui.core.vocabulary import Json
 
 ACTIVITY = frozenset({"TurnStarted", "Joined", "text", "CallStarted", "CallChanged", "TurnEnded"})

@@ -9,6 +9,7 @@ import json
 import os
 import shutil
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,8 +17,9 @@ from hel_tui.core.store.lines import LineFile
 from hel_tui.core.store.places import PROJECT_MARK, make_private
 from hel_tui.core.store.sessions.folders import new_id, project_of
 from hel_tui.core.store.sessions.journal import FILE
+from hel_tui.core.store.sessions.jsonl import is_damaged, is_own, kind_of, lines_of, parsed
 from hel_tui.core.store.sessions.mending import never_ended
-from hel_tui.core.store.sessions.reading import kind_of, lines_of, parsed, read_session, records_between
+from hel_tui.core.store.sessions.reading import read_session, records_between
 from hel_tui.core.store.sessions.records import VERSION
 
 FILES = "files"
@@ -127,7 +129,7 @@ def _copy_lines(folder: Path, target: Path, made: Path, head: dict[str, object],
     names = {
         (_in_json(f"{source}/"), _in_json(f"{target}/")) for source in (folder, os.path.realpath(folder))
     }
-    block = [json.dumps(head, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"]
+    block = [_spelt(head)]
     weight = 0
     try:
         with (folder / FILE).open("rb") as file:
@@ -137,9 +139,11 @@ def _copy_lines(folder: Path, target: Path, made: Path, head: dict[str, object],
                 kind = kind_of(line)
                 if kind in ("session", "queued", "unqueued"):  # what waits, waits in one place
                     continue
-                if kind is None and parsed(line) is None:
-                    damaged += 1
+                if kind is None and (is_damaged(line) or not line.strip()):
+                    damaged += is_damaged(line)
                     continue
+                if not is_own(line):  # names are looked for as hel spells them
+                    line = _spelt(parsed(line) or {})  # noqa: PLW2901
                 for before, after in names:
                     line = line.replace(before, after)  # noqa: PLW2901
                 block.append(line if line.endswith(b"\n") else line + b"\n")
@@ -155,17 +159,20 @@ def _copy_lines(folder: Path, target: Path, made: Path, head: dict[str, object],
 
 def _copy_cut_off(folder: Path, made: Path, last: int) -> None:
     """Write what had arrived of a text when hel was ended; the last turn begins at byte `last`."""
-    lines = [
-        json.dumps(text, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "backslashreplace")
-        for text in never_ended(folder, records_between(folder, last, None))
-    ]
+    lines = [_spelt(text) for text in never_ended(folder, records_between(folder, last, None))]
     if not lines:
         return
     into = LineFile(made / FILE)
     try:
-        into.append(b"\n".join([*lines, b""]))
+        into.append(b"".join(lines))
     finally:
         into.close()
+
+
+def _spelt(record: Mapping[str, object]) -> bytes:
+    """The line of a record, as a session's writer spells it."""
+    text = json.dumps(record, ensure_ascii=False, separators=(",", ":"))
+    return text.encode("utf-8", "backslashreplace") + b"\n"
 
 
 def _in_json(text: str) -> bytes:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from hel_tui.core.protocol import Said, Speaker
 from hel_tui.core.store.sessions.journal import FILE
-from hel_tui.core.store.sessions.reading import kind_of, lines_of, parsed
+from hel_tui.core.store.sessions.jsonl import kind_of, lines_of, parsed
 from hel_tui.core.vocabulary import Json
 
 TAIL = 256 << 10

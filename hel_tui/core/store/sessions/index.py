@@ -22,11 +22,11 @@ from hel_tui.core.store.atomic import PRIVATE_FILE, why
 from hel_tui.core.store.places import Places, make_private
 from hel_tui.core.store.sessions.excerpts import excerpt
 from hel_tui.core.store.sessions.folders import project_of, session_states
-from hel_tui.core.store.sessions.indexing import COLUMNS, Indexed, read_on, storable
+from hel_tui.core.store.sessions.indexing import COLUMNS, Indexed, goes_on, read_on, storable
 from hel_tui.core.store.sessions.locking import is_open
 
 NAME = "sessions.sqlite3"
-VERSION = 3
+VERSION = 4
 """Of the tables; another one is thrown away."""
 PATIENCE = 10.0
 """Seconds another process that writes the index is waited for."""
@@ -223,7 +223,7 @@ class Index:
         one = Indexed(*row) if row is not None else None
         if one is not None and (one.size, one.mtime) == (state.st_size, state.st_mtime_ns):
             return
-        if one is None or one.known > state.st_size:
+        if one is None or one.size >= state.st_size or not goes_on(one, folder):
             one = Indexed(folder.name, project=project_of(folder))
         first = one.turn if one.known else 0
         one.turns = one.turns if one.known else 0

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from hel_tui.core.store.sessions.activity import ACTIVITY, time_of
 from hel_tui.core.store.sessions.journal import FILE
-from hel_tui.core.store.sessions.reading import is_damaged, kind_of, lines_of, parsed
+from hel_tui.core.store.sessions.jsonl import is_damaged, kind_of, lines_of, parsed
 from hel_tui.core.vocabulary import Json
 
 MOST_TEXT = 20_000
@@ -55,6 +55,22 @@ COLUMNS = (
     *("id", "project", "title", "first", "model", "parent", "created", "updated", "turns"),
     *("size", "mtime", "known", "turn", "cost", "damaged", "damaged_before"),
 )
+
+
+def goes_on(one: Indexed, folder: Path) -> bool:
+    """Whether the file only grew since: the turn that is to be read again begins where it did. Else it was
+    written anew, by hand or by a script.
+    """
+    if not one.known:
+        return True
+    try:
+        with (folder / FILE).open("rb") as file:
+            file.seek(one.known - 1)
+            before, (_, _, line) = file.read(1), next(lines_of(file), (0, 0, b""))
+    except OSError:
+        return False
+    record = parsed(line) or {}
+    return before == b"\n" and (record.get("k"), record.get("turn")) == ("TurnStarted", one.turn)
 
 
 def read_on(one: Indexed, folder: Path) -> None:

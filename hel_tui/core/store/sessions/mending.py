@@ -16,7 +16,7 @@ from pathlib import Path
 
 from hel_tui.core.store.lines import LineFile
 from hel_tui.core.store.sessions.journal import FILE, LIVE, MAX_LINE
-from hel_tui.core.store.sessions.reading import parsed
+from hel_tui.core.store.sessions.jsonl import parsed
 from hel_tui.core.vocabulary import Json
 
 DAMAGED = "damaged.jsonl"

@@ -11,9 +11,9 @@ from pathlib import Path
 from hel_tui.core.store.atomic import why
 from hel_tui.core.store.redact import Redactor
 from hel_tui.core.store.sessions.journal import FILE, Journal
+from hel_tui.core.store.sessions.jsonl import kind_of, lines_of, parsed
 from hel_tui.core.store.sessions.locking import Lock
 from hel_tui.core.store.sessions.mending import mend_end
-from hel_tui.core.store.sessions.reading import kind_of, lines_of, parsed
 
 MOST_TITLE = 200
 MOST_TOLD = 60

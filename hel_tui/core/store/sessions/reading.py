@@ -8,26 +8,21 @@ what was done to messages (replaying), what a conversation makes of it (session)
 from __future__ import annotations
 
 import contextlib
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import BinaryIO
 
 from hel_tui.core import protocol as p
 from hel_tui.core.images import MAX_BYTES, for_a_model
 from hel_tui.core.store.sessions import records
 from hel_tui.core.store.sessions.journal import FILE, MAX_LINE
+from hel_tui.core.store.sessions.jsonl import call_of, is_damaged, kind_of, lines_of, parsed
 from hel_tui.core.store.sessions.own import read_own
 from hel_tui.core.store.sessions.replaying import KINDS, replay
 from hel_tui.core.vocabulary import Image, Json, Message, ToolMessage, UserMessage
 
 MAX_RESULT = 2_000_000
 """Characters of a result that are read back from the file that holds it."""
-MOST_NUMBER = 2**53
-"""What a number in a line may be, either side of zero: all that JSON keeps exactly; as a time it is one."""
-_DIGITS = 20
-_BEGIN = b'{"k":"'
 _WHOLE = KINDS | {
     *("session", "title", "tool", "model", "queued", "unqueued", "Joined"),
     *("UsageChanged", "TurnStarted", "StepStarted", "TurnEnded", "Compacted", "TodosChanged"),
@@ -120,26 +115,13 @@ def read_session(folder: Path) -> Kept:
     return kept
 
 
-def lines_of(file: BinaryIO) -> Iterator[tuple[int, int, bytes]]:
-    """(byte, length, line) of all lines from where `file` stands; of a too long one only the beginning."""
-    at = file.tell()
-    while line := file.readline(MAX_LINE + 1):
-        length = len(line)
-        while len(line) > MAX_LINE and not line.endswith(b"\n") and (more := file.readline(MAX_LINE)):
-            length += len(more)
-            if more.endswith(b"\n"):
-                break
-        yield at, length, line
-        at += length
-
-
 def _take(kept: Kept, at: int, line: bytes) -> bool:
     """Put down what a line says; False when it is damaged."""
     kind = kind_of(line)
     if kind is None:
-        return _is_unknown(line)
+        return not is_damaged(line)
     if kind == "call":
-        if call_id := _value(line, b'"call_id":"'):
+        if call_id := call_of(line):
             kept.calls[call_id] = at
         return True
     if kind == "text":
@@ -202,75 +184,6 @@ def _queue(kept: Kept, kind: str, number: int, record: Json) -> None:
         kept.waiting[number] = record
     elif (waited := kept.waiting.pop(number, None)) and isinstance(event := record.get("for"), str):
         kept.leaving[event] = (number, waited)
-
-
-# ---------------------------------------------------------------------- lines
-
-
-def kind_of(line: bytes) -> str | None:
-    """The kind of record a line is, told from outside; None when it is damaged, or none of hel's."""
-    if not line.startswith(_BEGIN) or not line.endswith((b"}\n", b"}")) or len(line) > MAX_LINE:
-        return None
-    end = line.find(b'"', len(_BEGIN), len(_BEGIN) + 40)
-    if end < 0 or b"\0" in line:
-        return None
-    try:
-        if not line.isascii():
-            line.decode()
-        return line[len(_BEGIN) : end].decode("ascii")
-    except UnicodeDecodeError:
-        return None
-
-
-def _is_unknown(line: bytes) -> bool:
-    """Whether a line that is not written as hel writes is whole all the same: a JSON object, or empty."""
-    return not line.strip() or (len(line) <= MAX_LINE and parsed(line) is not None)
-
-
-def is_damaged(line: bytes) -> bool:
-    """Whether a line without a kind (`kind_of`) cannot be read."""
-    return not _is_unknown(line)
-
-
-def parsed(line: bytes) -> Json | None:
-    """The JSON object a line is; None when it is none."""
-    try:
-        value = _DECODER.decode(line.decode())
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None
-
-
-def _number(text: str) -> float:
-    if abs(number := float(text)) > MOST_NUMBER:
-        raise ValueError("no number of hel's")
-    return number
-
-
-def _whole_number(text: str) -> int:
-    if len(text) > _DIGITS or abs(number := int(text)) > MOST_NUMBER:
-        raise ValueError("no number of hel's")
-    return number
-
-
-def _no_number(text: str) -> float:
-    raise ValueError(f"{text} is no JSON")
-
-
-_DECODER = json.JSONDecoder(parse_float=_number, parse_int=_whole_number, parse_constant=_no_number)
-
-
-def _value(line: bytes, before: bytes) -> str:
-    """The plain text behind `before`, up to the next quote."""
-    begin = line.find(before)
-    if begin < 0:
-        return ""
-    begin += len(before)
-    text = line[begin : line.find(b'"', begin)]
-    if b"\\" in text:
-        record = parsed(line) or {}
-        return str(record.get("call_id", ""))
-    return text.decode("utf-8", "replace")
 
 
 # --------------------------------------------------------------- turns, calls

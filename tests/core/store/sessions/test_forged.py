@@ -14,7 +14,8 @@ import pytest
 from hel_tui.core.store.sessions.exporting import as_json, as_markdown
 from hel_tui.core.store.sessions.folders import project_of
 from hel_tui.core.store.sessions.journal import FILE
-from hel_tui.core.store.sessions.reading import parsed, read_call, read_session, with_bytes
+from hel_tui.core.store.sessions.jsonl import parsed
+from hel_tui.core.store.sessions.reading import read_call, read_session, with_bytes
 from hel_tui.core.vocabulary import UserMessage
 
 PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + (3).to_bytes(4) + (5).to_bytes(4) + b"\x08\x06\0\0\0"
