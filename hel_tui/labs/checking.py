@@ -7,18 +7,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import stat
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from io import BufferedReader
 from pathlib import Path
 from typing import Any
 
 import regex
 
 from hel_tui.core.checks.masks import TooSlow, found_in
+from hel_tui.core.store.reading import open_plain
 from hel_tui.core.threads import in_thread
 from hel_tui.core.tools.processes import Bounded, run_program
 from hel_tui.labs.lab import Check, Wanted
@@ -193,7 +191,7 @@ def _content(path: Path | None) -> object:
     try:
         if path.is_symlink():
             return path.readlink()
-        with _opened(path) as file:
+        with open_plain(path) as file:
             return hashlib.file_digest(file, "sha256").digest()
     except OSError:
         return path
@@ -202,17 +200,7 @@ def _content(path: Path | None) -> object:
 def _read(path: Path) -> bytes | None:
     """The beginning of a file; None when there is none, or when it cannot be read."""
     try:
-        with _opened(path) as file:
+        with open_plain(path) as file:
             return file.read(_MOST)
     except OSError:
         return None
-
-
-def _opened(path: Path) -> BufferedReader:
-    """A regular file, open; never waits, as a pipe makes one. Raises OSError."""
-    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    file = os.fdopen(handle, "rb")
-    if not stat.S_ISREG(os.fstat(handle).st_mode):
-        file.close()
-        raise OSError(f"{path} is no regular file")
-    return file

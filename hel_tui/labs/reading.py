@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, cast
 
+from hel_tui.core.checks.masks import pattern_problem
 from hel_tui.core.models.types import EFFORTS
 from hel_tui.core.protocol import ACCESS_LEVELS, AccessLevel
 from hel_tui.core.store.reading import open_plain
@@ -200,10 +201,8 @@ def _wanted(table: Table) -> Iterable[Wanted]:
 
 
 def _pattern(table: Table, key: str, text: str) -> str:
-    try:
-        re.compile(text)
-    except re.error as error:
-        raise table.bad(key, f"a regular expression: {error}") from None
+    if problem := pattern_problem(text):
+        raise table.bad(key, f"a regular expression: {problem}")
     return text
 
 

@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import re
 import secrets
+import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
+from hel_tui.core.checks.masks import TooSlow, search
 from hel_tui.core.models.demo.endpoint import DemoEndpoint
 from hel_tui.core.models.demo.script import Line, filled
 from hel_tui.core.vocabulary import Json
 from hel_tui.labs.lab import ScriptedStep
 
+PATTERN_TIME = 2.0
+"""Seconds the patterns of one answer may take together: a lab may be anybody's."""
 OVER = "The script of this condition is over."
 
 
@@ -34,9 +38,14 @@ def answer(steps: Sequence[ScriptedStep], body: Json) -> Line:
     """The answer to a chat-completions request: the step after those that the turn has already."""
     made, results = _turn(body)
     values: dict[str, str] = {}
+    end = time.monotonic() + PATTERN_TIME
     for step, texts in zip(steps, results, strict=False):
         for call, text in zip(step.calls, texts, strict=False):
-            found = re.search(filled(call.shows, values), text)
+            literal = {name: re.escape(value) for name, value in values.items()}
+            try:
+                found = search(filled(call.shows, literal), text, end - time.monotonic())
+            except TooSlow as slow:
+                return Line(say=f"I stop here: {slow}.")
             if found is None:
                 return Line(say=f"I stop here: {call.tool} did not show what I need.")
             values |= found.groupdict("")

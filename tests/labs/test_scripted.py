@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
+from hel_tui.labs import scripted
 from hel_tui.labs.lab import ScriptedCall, ScriptedStep
 from hel_tui.labs.scripted import OVER, answer
 
@@ -53,3 +56,20 @@ def test_a_new_question_begins_the_script_anew() -> None:
     body = asked(("port 1", ""))
     body["messages"].append({"role": "user", "content": "again"})
     assert answer(STEPS, body).say == "I look."
+
+
+def test_a_pattern_that_takes_for_ever_ends_the_script_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scripted, "PATTERN_TIME", 0.1)
+    steps = (ScriptedStep("I look.", (ScriptedCall("look", {}, r"(a|aa)+$"),)), ScriptedStep("never"))
+    line = answer(steps, asked(("a" * 200 + "b",)))
+    assert line.say.startswith("I stop here: the pattern (a|aa)+$ takes too long")
+
+
+def test_what_a_result_said_is_no_pattern_in_what_the_next_one_has_to_show() -> None:
+    steps = (
+        ScriptedStep("", (ScriptedCall("look", {}, r"name: (?P<name>.+)"),)),
+        ScriptedStep("", (ScriptedCall("again", {}, r"^<name>$"),)),
+        ScriptedStep("It is <name>."),
+    )
+    assert answer(steps, asked(("name: a(b*",), ("a(b*",))).say == "It is a(b*."
+    assert answer(steps, asked(("name: .*",), ("other",))).say.startswith("I stop here")

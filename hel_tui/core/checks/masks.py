@@ -64,10 +64,26 @@ def _masked(text: str, masks: tuple[str, ...], end: float) -> str:
     return text
 
 
+def pattern_problem(pattern: str) -> str:
+    """Why a regular expression cannot be used, without a full stop; "" when it can."""
+    import regex
+
+    try:
+        _compiled(pattern)
+    except (regex.error, RecursionError, OverflowError, ValueError) as error:
+        return str(error)
+    return ""
+
+
 def found_in(pattern: str, text: str, seconds: float) -> bool:
     """Whether a regular expression is found in `text` within this time. Raises TooSlow."""
+    return search(pattern, text, seconds) is not None
+
+
+def search(pattern: str, text: str, seconds: float) -> regex.Match[str] | None:
+    """Where a regular expression is found in `text` within this time. Raises TooSlow."""
     try:
-        return _compiled(pattern).search(text, timeout=max(seconds, 0.001), concurrent=True) is not None
+        return _compiled(pattern).search(text, timeout=max(seconds, 0.001), concurrent=True)
     except TimeoutError:
         raise TooSlow(f"the pattern {pattern[:60]} takes too long on what came") from None
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO
 
 from hel_tui.core.store.atomic import why
 from hel_tui.core.values import dataclass
@@ -58,7 +58,7 @@ def read_plain(
     return data
 
 
-def open_plain(path: Path) -> BinaryIO:
+def open_plain(path: Path) -> BufferedReader:
     """Open a file that a person named for reading; links are followed. Raises OSError, also for what is no
     regular file.
     """
