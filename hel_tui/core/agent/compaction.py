@@ -166,6 +166,8 @@ class Compactor:
         if fault.limit > 0:
             self._steps.meter.at_least(fault.limit, size)
             size = self._steps.size(asking)
+        if fault.status == 413 and not fault.limit:  # of bytes: the window may well be larger
+            return size
         window, _ = self.window(asking.model.info)
         limit = fault.limit or size
         if not window or limit < window:

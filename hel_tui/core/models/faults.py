@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import Any, Literal
 
-from hel_tui.core.models.overflow import is_overflow, limit_in
+from hel_tui.core.models.overflow import is_of_bytes, is_overflow, limit_in
 from hel_tui.core.models.types import FaultKind, ModelFault
 from hel_tui.foreign import plain_line
 
@@ -42,6 +42,11 @@ _BAD_IMAGE = re.compile(
     r".{0,20} image(?! ?(?:input|_url))|unsupported image(?! ?(?:input|content|part|_url))"
     r"|image.{0,40}(?:exceed|too (?:large|big|small)|corrupt|invalid)|(?:too many|at most [1-9]\d*) image",
     re.I,
+)
+_TOO_LONG = "The conversation is too long for this model."
+_TOO_MANY_BYTES = (
+    "The request has more bytes than the server, or a proxy before it, takes; that says nothing of the "
+    "model's window."
 )
 _NO_RETRY = ("insufficient_quota", "billing", "insufficient balance")
 _BAD_KEY = re.compile(r"API key not valid|API_KEY_INVALID|API key expired", re.I)
@@ -73,7 +78,7 @@ def refused(
     tail = {
         "auth": hint,
         "missing": "Check the model's name and the base URL.",
-        "context": "The conversation is too long for this model.",
+        "context": _TOO_MANY_BYTES if is_of_bytes(status, said) else _TOO_LONG,
     }.get(kind, "")
     if 300 <= status < 400:
         tail = f"It redirects to {headers.get('location', '?')}; give that address as --base-url."
@@ -83,7 +88,7 @@ def refused(
             sentence(head, said, tail, key),
             status,
             said=words_in(body, key),
-            limit=limit_in(said) if kind == "context" else 0,
+            limit=_limit(kind, status, said),
         ),
         passing,
         _wait(headers, body, now),
@@ -125,10 +130,15 @@ def in_stream(error: Any, *, who: str, key: str) -> Failure:
             sentence(f"{who} reported an error", said, "", key),
             status,
             said=words_in(json.dumps(error).encode(), key),
-            limit=limit_in(said) if kind == "context" else 0,
+            limit=_limit(kind, status, said),
         ),
         kind in ("rate", "server", "stream"),
     )
+
+
+def _limit(kind: FaultKind, status: int, said: str) -> int:
+    """Tokens that the model takes in all, as a refusal names them; 0 for none, and for bytes."""
+    return limit_in(said) if kind == "context" and not is_of_bytes(status, said) else 0
 
 
 def _kind(status: int, said: str, code: str) -> FaultKind:

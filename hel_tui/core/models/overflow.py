@@ -52,6 +52,16 @@ _LIMITS = tuple(
 _LARGEST = 100_000_000
 
 
+_TOKENS = re.compile(r"token|context", re.I)
+
+
+def is_of_bytes(status: int, said: str) -> bool:
+    """Whether a refusal is about the bytes of the request, which a server or a proxy before it counts (413:
+    RFC 9110 15.5.14), and says nothing of the model's window.
+    """
+    return status == 413 and _TOKENS.search(said[:MAX_SAID]) is None
+
+
 def is_overflow(status: int, said: str, code: str) -> bool:
     """Whether a refusal is about length. `status` is 0 for an error inside a stream."""
     head = said[:MAX_SAID]

@@ -43,6 +43,25 @@ def test_a_context_that_is_too_long_is_recognised(error: object) -> None:
 
 
 @pytest.mark.parametrize(
+    ("error", "of_bytes", "limit"),
+    [
+        ("<html><h1>413 Request Entity Too Large</h1>nginx</html>", True, 0),
+        ({"error": {"type": "request_too_large", "message": "Request exceeds the maximum size"}}, True, 0),
+        ({"message": "maximum 33554432 bytes"}, True, 0),
+        ({"error": {"message": "on tokens per minute (TPM): Limit 6000, Requested 9000"}}, False, 6000),
+        ({"error": {"message": "maximum context length is 8192 tokens"}}, False, 8192),
+    ],
+)
+def test_a_request_of_too_many_bytes_says_nothing_of_tokens(
+    error: object, of_bytes: bool, limit: int
+) -> None:
+    found = failure(413, error).fault
+    assert (found.kind, found.limit) == ("context", limit)
+    assert ("more bytes than the server" in found.sentence) == of_bytes
+    assert ("too long for this model" in found.sentence) == (not of_bytes)
+
+
+@pytest.mark.parametrize(
     ("status", "error", "kind", "passing"),
     [
         (400, {"error": {"message": "Bad value for temperature"}}, "request", False),

@@ -86,6 +86,21 @@ def test_without_a_known_window_only_the_provider_says_when(play: Open, model: S
     assert size(model.requests[-1]) > 30_000
 
 
+def test_a_limit_of_bytes_is_no_window(play: Open, model: ScriptedModel) -> None:
+    def answer(body: Json) -> Json:
+        return fail(413, "Request Entity Too Large") if size(body) > 6_000 else say("done " * 50)
+
+    with play(*[answer] * 60, servers={}, tools=("read_file",)) as driver:
+        for number in range(8):
+            assert driver.ask(f"{number} {LONG}").reason == "done"
+        assert driver.of(p.Compacted)
+        assert driver.of(p.UsageChanged)[-1].window == 0
+        picture = driver.core.context()
+        end = driver.ask(LONG * 20)
+    assert picture is not None and not picture.learned and picture.window == 0
+    assert end.reason == "failed" and "more bytes than the server" in end.message
+
+
 def test_what_can_be_shortened_no_more_ends_the_turn_after_few_tries(
     play: Open, model: ScriptedModel
 ) -> None:
