@@ -25,7 +25,7 @@ from hel_tui.core.session.answering import Answering
 from hel_tui.core.session.assembling import assemble
 from hel_tui.core.session.by_hand import ByHand
 from hel_tui.core.session.kept import Opened
-from hel_tui.core.session.leftovers import offer_leftovers
+from hel_tui.core.session.leftovers import offer_leftovers, sweep
 from hel_tui.core.session.moving import Moving
 from hel_tui.core.session.parts import Emit
 from hel_tui.core.session.reads import Reads
@@ -137,6 +137,7 @@ class Session(Reads):
             )
         self._spawn(self._choose_model())
         self._spawn(self._catch_up())
+        self._spawn(sweep(self._parts.places))
         if isinstance(opened, Opened):
             self._moving.restore(opened)
         elif opened is not None:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from hel_tui.core.store.places import make_private
+from hel_tui.core.store.remains import part_name, sweep_parts
 from hel_tui.core.values import dataclass
 
 PRIVATE_FILE = 0o600
@@ -55,10 +56,8 @@ def write_atomic(path: Path, data: bytes, mode: int = PRIVATE_FILE) -> NotWritte
 
     A link is followed, so that a linked file stays linked. Missing folders are made private. None when done.
     """
-    import secrets  # brings OpenSSL, and nothing is written before the first paint
-
     target = Path(os.path.realpath(path))
-    part = target.with_name(f".{target.name}.{secrets.token_hex(6)}.part")
+    part = target.with_name(part_name())
     try:
         make_private(target.parent)
         try:
@@ -70,6 +69,7 @@ def write_atomic(path: Path, data: bytes, mode: int = PRIVATE_FILE) -> NotWritte
         _sync_folder(target.parent)
     except OSError as error:
         return NotWritten(path, f"{path} was not saved: {why(error)}.")
+    sweep_parts(target.parent)
     return None
 
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import errno
 import os
-import secrets
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from hel_tui.core.store.remains import part_name, sweep_parts
 from hel_tui.core.tools.paths import Refusal, ResolvedPath, Workspace, reason
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -135,7 +135,7 @@ def replace_file(place: ResolvedPath, data: bytes, expected: Stamp | None) -> Re
     if not place.parts:
         return Refusal(_kind(place, stat.S_IFDIR))
     name = place.parts[-1]
-    part = f".{secrets.token_hex(8)}.part"
+    part = part_name()
     try:
         with opened_folder(place) as folder:
             before = _status(name, folder)
@@ -152,6 +152,7 @@ def replace_file(place: ResolvedPath, data: bytes, expected: Stamp | None) -> Re
             finally:
                 with suppress(FileNotFoundError):
                     os.unlink(part, dir_fd=folder)
+            sweep_parts(folder)
     except FileNotFoundError:
         return Refusal(f"{place.shown} was not written: its folder does not exist.")
     except OSError as error:

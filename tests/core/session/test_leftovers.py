@@ -13,6 +13,7 @@ import pytest
 
 from hel_tui.core import protocol as p
 from hel_tui.core.mcp.leftovers import FOLDER
+from hel_tui.core.store import remains
 from hel_tui.core.store.places import find_places
 from tests.rig import Driver, environment
 
@@ -57,3 +58,16 @@ def test_headless_it_is_only_told(play: Open, left: subprocess.Popen[bytes]) -> 
     with play(servers={}, answerable=False) as driver:
         driver.wait(lambda _events: [n for n in driver.of(p.Notice) if f"old, pid {left.pid}" in n.text])
     assert left.poll() is None
+
+
+def test_what_a_killed_hel_had_begun_goes_when_the_next_one_starts(
+    play: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    places = find_places(environment(tmp_path))
+    begun = places.sessions / ".new-20260101-120000-0123abcd"
+    begun.mkdir(parents=True)
+    part = places.state / remains.part_name()
+    part.write_text("half")
+    monkeypatch.setattr(remains, "OLD", -1.0)
+    with play(servers={}) as driver:
+        driver.wait(lambda _: not begun.exists() and not part.exists(), "both to go")

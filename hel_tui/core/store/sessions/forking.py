@@ -15,6 +15,7 @@ from pathlib import Path
 
 from hel_tui.core.store.lines import LineFile
 from hel_tui.core.store.places import PROJECT_MARK, make_private
+from hel_tui.core.store.remains import sweep_sessions
 from hel_tui.core.store.sessions.folders import new_id, project_of
 from hel_tui.core.store.sessions.journal import FILE
 from hel_tui.core.store.sessions.jsonl import is_damaged, is_own, kind_of, lines_of, parsed
@@ -57,6 +58,7 @@ def fork_session(folder: Path, turn: int | None = None) -> Fork | str:
     end = kept.turns[place][1] if place < len(kept.turns) else kept.size
     name = new_id()
     target, made = folder.with_name(name), folder.with_name(f".new-{name}")
+    sweep_sessions(folder.parent)
     make_private(made)
     try:
         (made / PROJECT_MARK).touch(0o600)

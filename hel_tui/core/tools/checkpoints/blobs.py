@@ -6,7 +6,6 @@ What must not be written down is held in memory only. Not here: whose contents t
 from __future__ import annotations
 
 import os
-import secrets
 import zlib
 from collections.abc import Collection
 from contextlib import suppress
@@ -14,6 +13,7 @@ from pathlib import Path
 
 from hel_tui.core.store.atomic import PRIVATE_FILE
 from hel_tui.core.store.places import make_private
+from hel_tui.core.store.remains import part_name, sweep_parts
 from hel_tui.core.tools.checkpoints.states import hash_of
 
 MOST_ON_DISK = 256 << 20
@@ -88,7 +88,8 @@ class Blobs:
         if not self._is_made:
             make_private(self._folder)
             self._is_made = True
-        part = self._folder / f".{secrets.token_hex(6)}.part"
+            sweep_parts(self._folder)
+        part = self._folder / part_name()
         handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, PRIVATE_FILE)
         try:
             with os.fdopen(handle, "wb") as file:

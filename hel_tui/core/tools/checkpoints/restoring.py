@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import difflib
 import os
-import secrets
 from collections.abc import Collection, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal
 
 from hel_tui.core.store.atomic import why
+from hel_tui.core.store.remains import part_name, sweep_parts
 from hel_tui.core.tools.checkpoints.keeper import MOST_EDITED, Checkpoints
 from hel_tui.core.tools.checkpoints.states import ABSENT, ANY_MODE, State, state_at
 from hel_tui.core.tools.opening import open_folder
@@ -188,7 +188,7 @@ def _make(checkpoints: Checkpoints, folder: int, name: str, target: State, now: 
         finally:
             os.close(handle)
         return ""
-    part = f".{secrets.token_hex(8)}.part"
+    part = part_name()
     try:
         if target.kind == "link":
             os.symlink(target.target, part, dir_fd=folder)
@@ -201,6 +201,7 @@ def _make(checkpoints: Checkpoints, folder: int, name: str, target: State, now: 
     finally:
         with suppress(FileNotFoundError):
             os.unlink(part, dir_fd=folder)
+    sweep_parts(folder)
     return ""
 
 
