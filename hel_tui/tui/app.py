@@ -34,6 +34,7 @@ from hel_tui.tui.screens.live import LiveScreen
 from hel_tui.tui.screens.main import MainScreen
 from hel_tui.tui.screens.sheets import report_lines
 from hel_tui.tui.screens.text import TextScreen
+from hel_tui.tui.screens.toasts import place_toasts
 from hel_tui.tui.strings import t
 
 FRAME = 1 / 30
@@ -229,6 +230,8 @@ class HelApp(App[int]):
 
     def say(self, text: str, severity: p.Severity = "info", title: str = "") -> None:
         """A toast; the text is never markup."""
+        if len(self.screen_stack) > 1:
+            place_toasts(self.screen)
         kind = {"info": "information", "warning": "warning", "error": "error"}[severity]
         self.notify(text[:600], title=title[:60], severity=kind, markup=False)  # type: ignore[arg-type]
 

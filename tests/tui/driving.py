@@ -102,11 +102,12 @@ async def opened(
     size: tuple[int, int] = (120, 40),
     theme: str | None = None,
     places: Places | None = None,
+    toasts: bool = False,
 ) -> AsyncIterator[Driver]:
-    """The app on a fake core with all its events taken."""
+    """The app on a fake core with all its events taken; `toasts`: they are on the screen, too."""
     core, clock = core or FakeCore(), Clock()
     app = HelApp(core, theme=theme, places=places, clock=clock)
-    async with app.run_test(size=size) as pilot:
+    async with app.run_test(size=size, notifications=toasts) as pilot:
         driver = Driver(app, core, pilot, clock)
         app.main.status.clock = lambda: (
             app.bridge.state.turn_began

@@ -1,12 +1,17 @@
 """Screens that close once: of two keys pressed at once the second may come when the screen is away already.
 
-Textual would close whatever lies below then, in the end the app. Not here: what a screen shows.
+Textual would close whatever lies below then, in the end the app. On them messages find a place of their own.
+Not here: what a screen shows.
 """
 
 from __future__ import annotations
 
+from textual import on
 from textual.await_complete import AwaitComplete
+from textual.events import Resize, ScreenResume
 from textual.screen import ModalScreen, Screen, ScreenResultType
+
+from hel_tui.tui.screens.toasts import place_toasts
 
 
 class OnceScreen(Screen[ScreenResultType]):
@@ -16,6 +21,11 @@ class OnceScreen(Screen[ScreenResultType]):
         """Close it with this result; nothing when it is closed already, or another lies over it."""
         return super().dismiss(result) if self.is_active else AwaitComplete()
 
+    @on(ScreenResume)
+    @on(Resize)
+    def _place_toasts(self) -> None:
+        self.call_after_refresh(place_toasts, self)
+
 
 class OnceModal(ModalScreen[ScreenResultType]):
     """The same of a screen over another."""
@@ -23,3 +33,8 @@ class OnceModal(ModalScreen[ScreenResultType]):
     def dismiss(self, result: ScreenResultType | None = None) -> AwaitComplete:
         """Close it with this result; nothing when it is closed already, or another lies over it."""
         return super().dismiss(result) if self.is_active else AwaitComplete()
+
+    @on(ScreenResume)
+    @on(Resize)
+    def _place_toasts(self) -> None:
+        self.call_after_refresh(place_toasts, self)
