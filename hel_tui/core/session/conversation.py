@@ -24,6 +24,7 @@ from hel_tui.core.options import Options
 from hel_tui.core.session.answering import Answering
 from hel_tui.core.session.assembling import assemble
 from hel_tui.core.session.by_hand import ByHand
+from hel_tui.core.session.inbox import Inbox
 from hel_tui.core.session.kept import Opened
 from hel_tui.core.session.leftovers import offer_leftovers, sweep
 from hel_tui.core.session.moving import Moving
@@ -59,7 +60,7 @@ class Session(Reads):
         session_id = new_id()
         self._saving = Saving(places.session_dir(session_id), options.project, redactor, out)
         self._emit = emit = self._saving.emit
-        self._inbox: asyncio.Queue[p.Command] = asyncio.Queue()
+        self._inbox = Inbox()
         self._tasks: set[asyncio.Task[None]] = set()
         self._instructions = ""
         self._parts = assemble(
@@ -107,6 +108,7 @@ class Session(Reads):
             by_hand=self._by_hand,
             resuming=self._resuming,
             rewinding=self._rewinding,
+            meanwhile=lambda opening: self._inbox.meanwhile(opening, self._at_once),
         )
 
     # ------------------------------------------------------------------- life
@@ -115,7 +117,8 @@ class Session(Reads):
         """Until `Shutdown` was carried out."""
         opened: Opened | str | None = None
         if self._options.resume:
-            opened = await self._resuming.opened(self._options.resume)
+            wanted = self._resuming.opened(self._options.resume)
+            opened = await self._inbox.meanwhile(wanted, self._at_once)
             if isinstance(opened, Opened):
                 self._moving.id = opened.kept.folder.name
         project, level = str(self._options.project), self._parts.policy.level
@@ -143,7 +146,7 @@ class Session(Reads):
         elif opened is not None:
             self._answering.refused = opened
             self._emit(p.Notice("error", opened))
-        while not isinstance(command := await self._inbox.get(), p.Shutdown):
+        while not isinstance(command := await self._inbox.next(), p.Shutdown):
             try:
                 if not await self._moving.obey(command):
                     self._obey(command)
@@ -174,7 +177,7 @@ class Session(Reads):
 
     def post(self, command: p.Command) -> None:
         """Take a command."""
-        self._inbox.put_nowait(command)
+        self._inbox.put(command)
 
     def kill(self) -> None:
         """End every server at once; safe from any thread."""
@@ -189,6 +192,13 @@ class Session(Reads):
         return self._parts.redactor(text)
 
     # --------------------------------------------------------------- commands
+
+    def _at_once(self, command: p.Command) -> None:
+        """Carry out what comes while another session is opened."""
+        try:
+            self._obey(command)
+        except Exception as error:
+            self._emit(p.Notice("error", self._bug(error)))
 
     def _obey(self, command: p.Command) -> None:
         match command:

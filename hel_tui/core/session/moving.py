@@ -23,6 +23,8 @@ from hel_tui.core.session.waiting import command_of
 from hel_tui.core.store.sessions.folders import new_id
 from hel_tui.core.threads import in_thread
 
+Opening = Coroutine[Any, Any, Opened | str]
+
 
 class Moving:
     """Which session is open. Lives in the core's loop."""
@@ -40,11 +42,14 @@ class Moving:
         by_hand: ByHand,
         resuming: Resuming,
         rewinding: Rewinding,
+        meanwhile: Callable[[Opening], Awaitable[Opened | str | None]],
     ) -> None:
+        """`meanwhile` waits for what is opened and hears commands; None where the end came first."""
         self._parts, self._saving, self._options = parts, saving, options
         self._emit, self._spawn = emit, spawn
         self._turns, self._answering, self._by_hand = turns, answering, by_hand
         self._resuming, self._rewinding = resuming, rewinding
+        self._meanwhile = meanwhile
         self.id = saving.folder.name
         """Of the session that is open; may be read from any thread."""
 
@@ -94,12 +99,14 @@ class Moving:
         self._emit(p.Cleared(self.id))
         self._turns.queue.show()
 
-    async def _go_on(self, opening: Awaitable[Opened | str], *, trust_again: bool = False) -> None:
+    async def _go_on(self, opening: Opening, *, trust_again: bool = False) -> None:
         """A kept session instead of the one that is open; that one stays where the other cannot be had.
 
         `trust_again`: look at the server files as at the start, and ask about what is not trusted.
         """
-        opened = await opening
+        opened = await self._meanwhile(opening)
+        if opened is None:
+            return
         if isinstance(opened, str):
             self._emit(p.Notice("warning", opened))
             return

@@ -21,6 +21,7 @@ from hel_tui.core.session.kept import (
     Opened,
     open_session,
 )
+from hel_tui.core.session.opening import opened_in_thread
 from hel_tui.core.session.parts import Parts
 from hel_tui.core.session.saving import Saving
 from hel_tui.core.store.atomic import why
@@ -30,7 +31,6 @@ from hel_tui.core.store.sessions.masking import without_known
 from hel_tui.core.store.sessions.mending import forget_cut_off
 from hel_tui.core.store.sessions.naming import told
 from hel_tui.core.store.sessions.reading import UsedTool
-from hel_tui.core.threads import in_thread
 
 MOST_NAMED = 8
 """Tools that a remark names; of more it says how many."""
@@ -105,7 +105,7 @@ class Resuming:
             return opened
 
         try:
-            return await in_thread(opened, "hel-session")
+            return await opened_in_thread(opened)
         except OSError as error:
             return f"Session {wanted[:100]} cannot be opened: {why(error)}."
 

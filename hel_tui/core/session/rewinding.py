@@ -11,6 +11,7 @@ from pathlib import Path
 from hel_tui.core import protocol as p
 from hel_tui.core.questions import Desk, question_id
 from hel_tui.core.session.kept import Opened, open_session
+from hel_tui.core.session.opening import opened_in_thread
 from hel_tui.core.store.atomic import why
 from hel_tui.core.store.sessions.forking import fork_session, turn_before
 from hel_tui.core.threads import in_thread
@@ -38,7 +39,7 @@ async def fork_before(folder: Path, turn: int) -> Opened | str:
         except OSError as error:
             return f"The session cannot be forked: {why(error)}."
 
-    return await in_thread(make, "hel-session")
+    return await opened_in_thread(make)
 
 
 class Rewinding:

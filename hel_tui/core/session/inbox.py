@@ -1,0 +1,61 @@
+"""The commands of a session in the order in which they came, also while something takes its time.
+
+Not here: what they do (conversation).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar
+
+from hel_tui.core import protocol as p
+
+Result = TypeVar("Result")
+AT_ONCE = (p.Interrupt, p.Reply, p.CancelCall, p.SetAccess)
+"""Commands that never wait: they stop something, or something waits for them."""
+
+
+class Inbox:
+    """Lives in the core's loop."""
+
+    def __init__(self) -> None:
+        self._queue: asyncio.Queue[p.Command] = asyncio.Queue()
+        self._later: deque[p.Command] = deque()
+
+    def put(self, command: p.Command) -> None:
+        """Take a command."""
+        self._queue.put_nowait(command)
+
+    async def next(self) -> p.Command:
+        """The oldest that was not carried out."""
+        return self._later.popleft() if self._later else await self._queue.get()
+
+    async def meanwhile(
+        self, work: Coroutine[Any, Any, Result], obey: Callable[[p.Command], None]
+    ) -> Result | None:
+        """Wait for `work`, and hand what cannot wait to `obey`; the rest comes after it, in its order.
+
+        None where the end of the session came first: the work is cancelled then.
+        """
+        working = asyncio.ensure_future(work)
+        try:
+            while not working.done():
+                heard = asyncio.ensure_future(self._queue.get())
+                try:
+                    await asyncio.wait((working, heard), return_when=asyncio.FIRST_COMPLETED)
+                finally:
+                    heard.cancel()  # what is still in the queue stays there
+                if not heard.done() or heard.cancelled():
+                    continue
+                if isinstance(command := heard.result(), p.Shutdown) and not working.done():
+                    self._later.appendleft(command)
+                    return None
+                if isinstance(command, AT_ONCE):
+                    obey(command)
+                else:
+                    self._later.append(command)
+            return working.result()
+        finally:
+            working.cancel()
