@@ -72,3 +72,30 @@ def test_after_a_stop_what_waits_is_held_until_enter(tmp_path: Path, model: Scri
         terminal.press("ctrl+q")
         terminal.wait_end()
     assert contents(model)[-1] == "and push it"
+
+
+def test_what_waited_when_hel_was_killed_is_held_when_it_is_opened_again(
+    tmp_path: Path, model: ScriptedModel
+) -> None:
+    model.replies[:] = [mode("hang-mid-text"), say("Pushed.")]
+    with hel(tmp_path, url=model.url) as terminal:
+        submit(terminal, "begin")
+        terminal.wait("Half an an")
+        submit(terminal, "and push it")
+        terminal.wait("joins the turn and push it")
+        terminal.process.kill()
+        terminal.wait_end()
+    with hel(tmp_path, "-c", url=model.url) as terminal:
+        terminal.wait("held and push it")
+        assert len(model.requests) == 1
+        submit(terminal, "")
+        terminal.wait("Pushed.")
+        terminal.wait_idle(0.3)
+        terminal.press("ctrl+q")
+        terminal.wait_end()
+    assert contents(model)[-1] == "and push it"
+    with hel(tmp_path, "-c", url=model.url) as terminal:
+        terminal.wait("Pushed.")
+        assert "held and push it" not in terminal.text
+        terminal.press("ctrl+q")
+        terminal.wait_end()
