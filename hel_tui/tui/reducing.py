@@ -128,9 +128,10 @@ def _apply_servers(state: ViewState, changes: Changes, event: p.Event) -> bool:
             ]
             _server_item(state, changes, "change", event, ", ".join(words), good=not event.loaded)
         case p.ServerRenewed():
-            good = event.state == "renewed"
+            good = event.state == "renewed" and not event.failed
             changes.news.append(p.Notice("info" if good else "warning", event.sentence, event.server))
-            _server_item(state, changes, "renewal", event, event.sentence, good)
+            if f"failure-{event.told_as}" not in state.by_key:  # else a card says it already
+                _server_item(state, changes, "renewal", event, event.sentence, good)
         case p.Diagnosed():
             changes.diagnosed.add(event.server)
         case p.ChecksChanged() | p.ChecksRan():

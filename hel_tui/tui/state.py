@@ -87,6 +87,7 @@ class ServerItem:
     text: str
     """In one line; foreign text."""
     good: bool = True
+    """Nothing about it needs the person."""
 
 
 @dataclass(slots=True)

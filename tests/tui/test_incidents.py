@@ -136,3 +136,30 @@ async def test_a_server_that_hel_brings_back_by_itself_is_told_as_gone_not_as_fa
     async with opened(core()) as d:
         await d.put(p.ServerFailed("weather", 7, "exit 1; hel tries to bring it back", retried=True))
         await d.until(lambda: "▲ weather is gone: exit 1" in screen_text(d.app, d.app.main.conversation))
+
+
+async def test_a_save_after_which_a_call_failed_is_no_success():
+    async with opened(core()) as d:
+        await d.put(p.ServerRenewed("weather", 2, "renewed", "1 failed; the new one answers", failed=1))
+        await d.until(lambda: "▲ weather: 1 failed" in screen_text(d.app, d.app.main.conversation))
+
+
+async def test_a_failed_save_is_one_card():
+    async with opened(core()) as d:
+        count = len(d.app.bridge.state.items)
+        await d.put(p.ServerFailed("weather", 7, "exit 1 after 0.4 s"))
+        await d.put(p.ServerRenewed("weather", 2, "broken", "the new one did not come up", told_as=7))
+        await d.put(p.ServerRenewed("weather", 3, "broken", "the new one did not come up (exit 2)"))
+        await d.until(lambda: "▲ weather: the new one" in screen_text(d.app, d.app.main.conversation))
+        assert len(d.app.bridge.state.items) == count + 2
+
+
+async def test_a_head_that_is_too_long_is_cut_behind_a_word_and_leaves_the_stage_out():
+    async with opened(core(), size=(120, 40)) as d:
+        await d.put(p.ServerFailed("weather", 7, FAILURE.sentence + " and more that has no room"))
+        await d.until(lambda: "weather failed: it ended" in screen_text(d.app, d.app.main.conversation))
+        text = screen_text(d.app, d.app.main.conversation)
+        row = next(row for row in text.splitlines() if "weather failed" in row)
+        words = row.split("…")[0].split("failed: ")[1]
+        assert "…" in row and "handshake" not in row
+        assert (FAILURE.sentence + " ").startswith(words + " ")

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from hel_tui.tui.text.heights import Heights
-from hel_tui.tui.text.lines import MUTED, TEXT, Ink, chop, copied_text, fitted, prefixed, wrap
+from hel_tui.tui.text.lines import MUTED, TEXT, Ink, chop, copied_text, fitted, fitted_words, prefixed, wrap
 from hel_tui.tui.widgets.lines import column
 
 WORDS = st.lists(st.sampled_from([*"ab c漢字。가나 ", "👩‍👧", "🇰"]), max_size=80).map("".join)
@@ -88,3 +88,23 @@ def test_heights_are_what_plain_sums_say(values: list[int], changes: list[tuple[
 @pytest.mark.parametrize("text", ["", "name", "서버가 밝힌 이름", "질문(elicitation)", "a" * 40])
 def test_what_stands_behind_a_label_never_touches_it(text):
     assert cell_len(column(text, 16)) == 16 and column(text, 16)[-1] == " "
+
+
+@pytest.mark.parametrize(
+    ("text", "width", "row"),
+    [
+        ("all of it", 9, "all of it"),
+        ("one two three", 10, "one two…"),
+        ("one two, three", 11, "one two…"),
+        ("one two", 4, "one…"),
+        ("a verylongword", 10, "a verylon…"),
+        ("한국어 낱말 끝", 13, "한국어 낱말…"),
+    ],
+)
+def test_a_row_is_cut_behind_a_word_where_that_leaves_enough(text: str, width: int, row: str) -> None:
+    assert fitted_words([(text, TEXT)], width).text == row
+
+
+@given(WORDS, st.integers(2, 30))
+def test_a_row_cut_behind_a_word_fits(text: str, width: int) -> None:
+    assert cell_len(fitted_words([(text, TEXT)], width).text) <= width

@@ -231,6 +231,10 @@ class Reports:
         self._emit(ServerFailed(kept.server, kept.number, told, retried))
         return kept
 
+    def kept(self, failure: ServerFailure) -> ServerFailure:
+        """Keep why something failed that another tells of. Returned as it is kept."""
+        return self._stores.failures.add(failure)
+
     @property
     def failure(self) -> ServerFailure | None:
         """What is the matter with it; None while it is well."""

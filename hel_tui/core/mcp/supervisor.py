@@ -177,8 +177,10 @@ class Supervisor:
             return Renewed()
         if not stage.life.is_wanted:
             return Renewed(refused="it was restarted or switched off")
-        failure = self._reports.failed(stage.life.failure(fault), fault.sentence)
-        return Renewed(failure, still_up=self._is_live())
+        failure = stage.life.failure(fault)
+        if self._is_live():  # who asked for it tells of it: the server itself did not fail
+            return Renewed(self._reports.kept(failure), still_up=True)
+        return Renewed(self._reports.failed(failure, fault.sentence))
 
     async def through(self, work: Callable[[Connection], Awaitable[Answer]]) -> Answer:
         """Do something with its connection. Raises CallFault with a sentence when it has none."""

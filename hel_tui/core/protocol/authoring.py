@@ -84,6 +84,11 @@ class Renewal:
     asking: int = 0
     """Calls by hand that are not made again, since the server asked the person or the model during them."""
 
+    @property
+    def failed(self) -> int:
+        """How many of the calls that were made again failed."""
+        return sum(one.failed for one in self.reruns)
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:

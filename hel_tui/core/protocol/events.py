@@ -145,6 +145,10 @@ class ServerRenewed:
     number: int
     state: Literal["renewed", "broken"]
     sentence: str
+    failed: int = 0
+    """How many of the calls that were made again failed."""
+    told_as: int = 0
+    """Number of the `ServerFailed` that told already why the new one did not come up; 0 where none did."""
 
 
 @dataclass(frozen=True, slots=True)

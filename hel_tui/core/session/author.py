@@ -151,8 +151,8 @@ class Author:
             running=bool(again),
             asking=self._reruns.left_out(name) if failure is None else 0,
         )
-        self._tell(renewal, sentence(renewal, outcome.still_up, left=len(again)))
         left = len(again)
+        self._tell(renewal, outcome.still_up, left)
         try:
             for make in again:
                 rerun = await make()
@@ -163,11 +163,16 @@ class Author:
         finally:  # the next save may have come first
             if again:
                 renewal = replace(renewal, running=False)
-                self._tell(renewal, sentence(renewal, outcome.still_up, left=left))
+                self._tell(renewal, outcome.still_up, left)
 
-    def _tell(self, renewal: p.Renewal, told: str) -> None:
+    def _tell(self, renewal: p.Renewal, still_up: bool, left: int) -> None:
+        """`left`: calls that are not made again yet, or never will be."""
         self._renewals.keep(renewal)
-        self._emit(p.ServerRenewed(renewal.server, renewal.number, renewal.state, told))
+        told = sentence(renewal, still_up, left=left)
+        told_as = 0 if still_up else renewal.failure
+        self._emit(
+            p.ServerRenewed(renewal.server, renewal.number, renewal.state, told, renewal.failed, told_as)
+        )
 
     def _shown(self, path: Path) -> str:
         """A file as a person of this project names it."""

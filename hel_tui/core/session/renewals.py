@@ -55,21 +55,22 @@ def _size(renewal: p.Renewal) -> int:
 
 
 def sentence(renewal: p.Renewal, still_up: bool, *, left: int) -> str:
-    """What came of a save, in one sentence of at most 200 characters; the files are told beside it.
+    """What came of a save, the worst first, in at most 200 characters; the files are told beside it.
 
     `left`: calls that are not made again yet, or were not because the next save came first.
     """
     if renewal.state == "broken":
         then = "the one before still answers" if still_up else "it is tried again with the next save"
         return f"the new one did not come up ({renewal.reason}); {then}"[:MAX_SENTENCE]
-    told = ["the new one answers"]
+    answers = "the new one answers"
     if renewal.running:
-        return f"{told[0]}; {left} {'is' if left == 1 else 'are'} being called again"
+        return f"{answers}; {left} {'is' if left == 1 else 'are'} being called again"
+    told = []
     if renewal.reruns:
         differ = sum(not one.same for one in renewal.reruns)
-        wrong = sum(one.failed for one in renewal.reruns)
         told.append(f"{len(renewal.reruns)} called again, {differ} with another result")
-        told += [f"{wrong} failed"] if wrong else []
+    wrong = renewal.failed
+    told = [f"{wrong} failed", answers, *told] if wrong else [answers, *told]
     told += [f"{left} not called again, the next save came first"] if left else []
     told += [f"{renewal.asking} not called again, it asks you meanwhile"] if renewal.asking else []
     return "; ".join(told)[:MAX_SENTENCE]

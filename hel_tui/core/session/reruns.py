@@ -2,7 +2,7 @@
 
 Only what the person called by hand in this run, and checks that may be run unasked: a call that a model made
 is never made again, nor one of a tool that is said to destroy, nor one during which the server asked for the
-person or the model. Not here: when (author), checks (checking).
+person or the model. A call that a check makes too is made once. Not here: when (author), checks (checking).
 """
 
 from __future__ import annotations
@@ -80,9 +80,12 @@ class Reruns:
     def due(self, server: str) -> list[Make]:
         """The calls that are to be made again after a renewal of `server`, one after the other."""
         checks = tuple(self._checking.due(server))[:MOST_CHECKS]
+        calls = self._calls(server)
+        pairs = [(check, next((one for one in calls if _is_call_of(check, one)), None)) for check in checks]
+        saved = [detail for _, detail in pairs if detail is not None]
         makes: list[Make] = [
-            *(partial(self._check, check) for check in checks),
-            *(partial(self._again, detail) for detail in self._calls(server)),
+            *(partial(self._check, check, detail) for check, detail in pairs),
+            *(partial(self._again, detail) for detail in calls if detail not in saved),
         ]
         return [partial(_unasked, make) for make in makes]
 
@@ -106,8 +109,10 @@ class Reruns:
         """How many calls by hand are not made again because the server asks during them."""
         return len(self._asked(server))
 
-    async def _check(self, check: Check) -> p.Rerun:
+    async def _check(self, check: Check, detail: p.CallDetail | None) -> p.Rerun:
+        """Run a check again; `detail` is the same call as the person made it by hand."""
         came: list[Json] = []
+        first = await in_thread(lambda: _first(detail), "hel-rerun") if detail is not None else None
         try:
             async with asyncio.timeout(LIMIT):
                 result = await self._checking.run_one(check, came.append)
@@ -116,7 +121,7 @@ class Reruns:
             result = p.CheckResult(check.row, "error", LIMIT, f"{what} within {LIMIT:g} s")
         self._checking.keep([result])
         after = await in_thread(lambda: rendered(came[0]), "hel-rerun") if came else result.message
-        return self._told(f"check {check.name}", check.tool, check.arguments, None, after, result)
+        return self._told(f"check {check.name}", check.tool, check.arguments, first, after, result)
 
     async def _again(self, detail: p.CallDetail) -> p.Rerun | None:
         """Make a call again; None where that is not to be."""
@@ -186,6 +191,11 @@ class Reruns:
     def _came(self, text: str) -> _Came:
         text = self._hide(text).rstrip("\n")
         return _Came(text[:MAX_TEXT], hashlib.sha256(text.encode("utf-8", "replace")).digest())
+
+
+def _is_call_of(check: Check, detail: p.CallDetail) -> bool:
+    """Whether a call by hand is the very call that a check makes: once is enough."""
+    return detail.tool == check.tool and parse_arguments(detail.arguments) == check.arguments
 
 
 async def _unasked(make: Make) -> p.Rerun | None:

@@ -24,6 +24,7 @@ from hel_tui.tui.text.lines import (
     Span,
     cells_of,
     fitted,
+    fitted_words,
     prefixed,
     wrap,
 )
@@ -75,8 +76,7 @@ def rows(item: ServerItem, width: int, reads: Reads, *, expanded: bool, marked: 
                 body = _change(change, width - 2, expanded)
         case "renewal":
             renewal = reads.renewal(item.number)
-            word = t("incident.renewed" if item.good else "incident.broken")
-            head = _head(item, word, "", width, marked)
+            head = _head(item, "", "", width, marked)
             if renewal is not None:
                 body = _renewal(renewal, reads, width - 2, expanded)
     return [head, *prefixed(body, _INDENT, _INDENT)]
@@ -84,14 +84,15 @@ def rows(item: ServerItem, width: int, reads: Reads, *, expanded: bool, marked: 
 
 def _head(item: ServerItem, word: str, right: str, width: int, marked: bool) -> Line:
     glyph, ink = _MARKS[item.kind, item.good]
-    tail: list[Span] = [(right, MUTED)] if right else []
     left: list[Span] = [
         (f"{glyph} ", ink),
         (one_line(item.server, 60), Ink("text", BOLD)),
-        (f" {word}: ", ink),
-        (one_line(item.text, max(width, 20)), TEXT),
+        (f" {word}: " if word else ": ", ink),
+        (one_line(item.text, 400), TEXT),
     ]
-    row = fitted(left, max(width - cells_of(tail) - 2, 8))
+    has_room = cells_of(left) + 2 + cells_of([(right, MUTED)]) <= width
+    tail: list[Span] = [(right, MUTED)] if right and has_room else []
+    row = fitted_words(left, max(width, 8))
     space = max(width - cells_of(row.spans) - cells_of(tail), 1)
     spans = [*row.spans, (" " * space, TEXT), *tail]
     if marked:

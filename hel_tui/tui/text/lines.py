@@ -214,6 +214,23 @@ def fitted(spans: Sequence[Span], width: int, *, more: bool = False) -> Line:
     return Line([*row.spans, ("…", ink)])
 
 
+def fitted_words(spans: Sequence[Span], width: int) -> Line:
+    """Return `spans` as one row of at most `width` cells, cut with … behind a word where one ends in its
+    second half.
+    """
+    row = fitted(spans, width)
+    text = "".join([part for part, _ink in spans])
+    kept = "".join([part for part, _ink in row.spans]).removesuffix("…")
+    if kept == text or text[len(kept) : len(kept) + 1].isspace():
+        return row
+    end = kept.rfind(" ")
+    if cell_len(kept[:end]) < width // 2:
+        return row
+    kept = kept[:end].rstrip(" ,;:")
+    cut = next(_sliced(merged(spans), [(0, len(kept), "\n")]), Line())
+    return Line([*cut.spans, ("…", cut.spans[-1][1] if cut.spans else TEXT)])
+
+
 def cells_of(spans: Iterable[Span]) -> int:
     """Width of `spans` in cells."""
     return sum([cell_len(text) for text, _ink in spans])

@@ -67,6 +67,7 @@ def test_a_broken_save_leaves_the_old_one_and_the_next_save_mends_it(
         renewal = renewed(driver)
         assert (renewal.state, renewal.reruns) == ("broken", ())
         assert driver.of(p.ServerRenewed)[0].sentence.endswith("the one before still answers")
+        assert driver.of(p.ServerFailed) == []  # told once, with the save
         failure = driver.core.failed(renewal.failure)
         assert failure is not None
         assert "a slip" in "\n".join(failure.stderr)
@@ -84,8 +85,13 @@ def test_a_server_that_never_started_starts_with_the_save_that_mends_it(
     source.save("one", begin="raise SystemExit(3)")
     with opened() as driver:
         driver.phase("mine", "failed")
+        source.save("still", begin="raise SystemExit(4)")
+        renewal = renewed(driver)
+        assert (
+            driver.of(p.ServerRenewed)[0].told_as == renewal.failure == driver.of(p.ServerFailed)[-1].number
+        )
         source.save("two")
-        assert renewed(driver).state == "renewed"
+        assert renewed(driver, 2).state == "renewed"
         driver.phase("mine", "ready")
 
 
@@ -174,8 +180,12 @@ def test_a_saved_check_is_run_with_each_save(
         driver.wait(lambda _: [e for e in driver.of(p.ChecksChanged) if e.count == 1])
         assert [row.name for row in driver.core.checks()] == ["says one"]
         source.save("two")
-        checked = next(one for one in renewed(driver).reruns if one.check is not None)
-        assert checked.failed
+        (checked,) = renewed(driver).reruns  # the call by hand is the same call
+        assert checked.failed and checked.check is not None
+        assert (checked.before, checked.after) == ("one:hi", "two:hi")
+        told = driver.of(p.ServerRenewed)[-1]
+        assert told.failed == 1
+        assert told.sentence.startswith("1 failed; ")
         assert "-one:hi\n+two:hi" in checked.check.diff
         source.save("one")
         assert not any(one.failed for one in renewed(driver, 2).reruns)

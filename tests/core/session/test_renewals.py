@@ -51,6 +51,11 @@ def test_what_is_known_of_a_renewal_by_now_takes_the_place_of_what_was() -> None
             2,
             "the new one answers; 1 called again, 0 with another result; 2 not called again, the next save came first",
         ),
+        (
+            p.Renewal(1, "s", 0.0, (), "renewed", reruns=(p.Rerun("t", "{}", "a", "b", same=False, failed=True),)),
+            0,
+            "1 failed; the new one answers; 1 called again, 1 with another result",
+        ),
     ],
 )  # fmt: skip
 def test_a_renewal_is_said_in_a_sentence(one: p.Renewal, left: int, told: str) -> None:

@@ -152,8 +152,6 @@ STRINGS: dict[str, str] = {
     "incident.lost": "is gone",
     "incident.failed": "failed",
     "incident.changed": "has other tools",
-    "incident.renewed": "renewed",
-    "incident.broken": "does not come up",
     "incident.tool": "tool",
     "incident.more": "… {n} more",
     "incident.key.restart": "restart",

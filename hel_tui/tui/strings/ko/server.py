@@ -149,8 +149,6 @@ STRINGS: dict[str, str] = {
     "incident.lost": "끊어짐",
     "incident.failed": "실패",
     "incident.changed": "도구가 바뀜",
-    "incident.renewed": "새로 시작됨",
-    "incident.broken": "시작되지 않음",
     "incident.tool": "도구",
     "incident.more": "… {n}개 더",
     "incident.key.restart": "다시 시작",
