@@ -20,7 +20,8 @@ MOST_NUMBER = 2**53
 BOM = "\ufeff"
 """What some editors put before everything else."""
 _DIGITS = 20
-_BEGIN = b'{"k":"'
+_OWN = re.compile(rb'\{"k":"([A-Za-z_]{1,40})"')
+_ENDS = (b"}\n", b"}")
 _CALL = re.compile(rb'\{"k":"call","t":[0-9.]+,"of":"[^"\\]*","call_id":"([^"\\]*)"')
 
 
@@ -39,27 +40,24 @@ def lines_of(file: BinaryIO) -> Iterator[tuple[int, int, bytes]]:
 
 def kind_of(line: bytes) -> str | None:
     """The kind of record a line is; None when it is damaged, or none of hel's."""
-    if len(line) > MAX_LINE:
-        return None
-    if (kind := _own_kind(line)) is not None:
-        return kind
-    kind = (parsed(line) or {}).get("k")
+    if (own := _own_kind(line)) is not None:
+        return own
+    kind = (parsed(line) or {}).get("k") if len(line) <= MAX_LINE else None
     return kind if isinstance(kind, str) else None
 
 
 def _own_kind(line: bytes) -> str | None:
     """The same, told from outside; None for a line that hel did not write, or not whole."""
-    if not line.startswith(_BEGIN) or not line.endswith((b"}\n", b"}")) or b"\0" in line:
+    if (found := _OWN.match(line)) is None or not line.endswith(_ENDS) or b"\0" in line:
         return None
-    end = line.find(b'"', len(_BEGIN), len(_BEGIN) + 40)
-    if end < 0 or b"\\" in line[:end]:
+    if len(line) > MAX_LINE:
         return None
-    try:
-        if not line.isascii():
+    if not line.isascii():
+        try:
             line.decode()
-        return line[len(_BEGIN) : end].decode("ascii")
-    except UnicodeDecodeError:
-        return None
+        except UnicodeDecodeError:
+            return None
+    return found[1].decode()
 
 
 def is_own(line: bytes) -> bool:

@@ -141,7 +141,7 @@ def _take(kept: Kept, at: int, line: bytes) -> bool:
 
 
 def _note(kept: Kept, kind: str, record: Json, at: int) -> None:
-    left = kept.leaving.pop(kind, None)
+    left = kept.leaving.pop(kind, None) if kept.leaving else None
     match kind:
         case "session" if not kept.head:
             kept.head = record
