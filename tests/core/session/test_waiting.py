@@ -214,6 +214,22 @@ def test_a_message_whose_turn_is_stopped_before_it_was_sent_is_given_back(play: 
         assert queue_of(driver) == p.Queued(())
 
 
+def test_where_nobody_is_there_it_goes_on_waiting(
+    play: Open, project: Path, home: Path, model: ScriptedModel
+) -> None:
+    with play(GATE, servers={}, access="auto") as driver:
+        with_queue(driver, project)
+        session = killed(home)
+    with play(say("fine"), servers={}, resume=session, answerable=False) as driver:
+        queue_of(driver)
+        driver.send(p.Submit("by a script"))
+        assert driver.turn_end(1).reason == "done"
+        assert [one.text for one in driver.of(p.TurnStarted)] == ["go", "by a script"]
+    assert "first" not in str(model.requests[-1]["messages"])
+    with play(servers={}, resume=session) as driver:
+        assert queue_of(driver) == p.Queued(ALL, held=4)
+
+
 def test_a_fork_has_nothing_that_waits(play: Open, project: Path, home: Path) -> None:
     with play(GATE, servers={}, access="auto") as driver:
         with_queue(driver, project)
