@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import contextvars
 import gc
 import os
 import signal
@@ -136,17 +137,23 @@ class HelApp(App[int]):
             gc.freeze()
 
     def _install_signals(self) -> None:
-        """End in order on SIGTERM and SIGHUP, so that the terminal and the servers are left clean."""
+        """End in order on SIGTERM, SIGHUP and SIGINT, so that the terminal and the servers are left clean.
+
+        Ctrl+C at the terminal is a key, no signal.
+        """
         if self.is_headless:
             return
         loop = asyncio.get_running_loop()
+        context = contextvars.copy_context()
+        # A handler interrupts whatever runs, the loop's own steps included, which are in no app's context.
 
         def hear(number: int, _frame: FrameType | None) -> None:
             # Not by way of the loop alone: it may be stuck at a terminal that is gone.
             end_by(SIGNAL_TIME, 128 + number, self.core.kill)
-            loop.call_soon_threadsafe(self._on_signal, 128 + number)
+            with contextlib.suppress(RuntimeError):  # the app is over, and on its way out
+                loop.call_soon_threadsafe(self._on_signal, 128 + number, context=context)
 
-        for number in (signal.SIGTERM, signal.SIGHUP):
+        for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
             with contextlib.suppress(ValueError):  # not the main thread
                 signal.signal(number, hear)
 

@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from tests.e2e.program import assert_gone, decide, descendants, hel, runs, submit
-from tests.fixtures.models.endpoint import ScriptedModel, call, mode
+from tests.fixtures.models.endpoint import ScriptedModel, call, mode, say
 from tests.rig import called, heard, servers_file
 
 
@@ -21,7 +21,38 @@ def model() -> Iterator[ScriptedModel]:
         yield endpoint
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+def test_a_signal_to_the_idle_app_ends_in_order(tmp_path: Path, number: signal.Signals) -> None:
+    with hel(tmp_path, "--no-mcp") as terminal:
+        terminal.wait("ask, /command")
+        terminal.wait_idle(0.5)
+        terminal.kill(number)
+        assert terminal.wait_end(limit=20) == 128 + number, terminal.text
+        assert terminal.is_restored()
+        assert "NoActiveAppError" not in terminal.text
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+def test_a_signal_after_a_turn_ends_in_order(
+    tmp_path: Path, model: ScriptedModel, number: signal.Signals
+) -> None:
+    model.replies[:] = [say("all done")]
+    with hel(tmp_path, "--mcp-config", servers_file(tmp_path, fix="wire:ok"), url=model.url) as terminal:
+        terminal.wait(r"●")
+        processes = descendants(terminal)
+        submit(terminal, "talk")
+        terminal.wait("all done")
+        terminal.wait_idle(0.5)
+        terminal.kill(number)
+        assert terminal.wait_end(limit=20) == 128 + number, terminal.text
+        assert terminal.is_restored()
+        assert_gone(processes)
+
+
+@pytest.mark.parametrize("number", SIGNALS)
 def test_a_signal_during_a_stream_ends_in_order(
     tmp_path: Path, model: ScriptedModel, number: signal.Signals
 ) -> None:
@@ -33,12 +64,15 @@ def test_a_signal_during_a_stream_ends_in_order(
         submit(terminal, "talk")
         terminal.wait("word word word")
         terminal.kill(number)
-        terminal.wait_end(limit=20)
+        assert terminal.wait_end(limit=20) == 128 + number, terminal.text
         assert terminal.is_restored()
         assert_gone(processes)
 
 
-def test_a_signal_during_a_call_ends_in_order(tmp_path: Path, model: ScriptedModel) -> None:
+@pytest.mark.parametrize("number", SIGNALS)
+def test_a_signal_during_a_call_ends_in_order(
+    tmp_path: Path, model: ScriptedModel, number: signal.Signals
+) -> None:
     model.replies[:] = [call("load_mcp_tool", {"names": ["mcp__fix__slow"]}), call("mcp__fix__slow")]
     servers = servers_file(tmp_path, fix="life:slow")
     with hel(tmp_path, "--mcp-config", servers, "--access", "auto", url=model.url) as terminal:
@@ -46,19 +80,22 @@ def test_a_signal_during_a_call_ends_in_order(tmp_path: Path, model: ScriptedMod
         processes = descendants(terminal)
         submit(terminal, "wait")
         terminal.wait_for(lambda: bool(called(tmp_path, "fix")))
-        terminal.kill(signal.SIGTERM)
-        terminal.wait_end(limit=20)
+        terminal.kill(number)
+        assert terminal.wait_end(limit=20) == 128 + number, terminal.text
         assert terminal.is_restored()
         assert_gone(processes)
 
 
-def test_a_signal_during_a_decision_executes_nothing(tmp_path: Path, model: ScriptedModel) -> None:
+@pytest.mark.parametrize("number", SIGNALS)
+def test_a_signal_during_a_decision_executes_nothing(
+    tmp_path: Path, model: ScriptedModel, number: signal.Signals
+) -> None:
     model.replies[:] = [call("write_file", {"path": "made.txt", "content": "x"})]
     with hel(tmp_path, url=model.url) as terminal:
         submit(terminal, "write")
         terminal.wait("y once")
-        terminal.kill(signal.SIGTERM)
-        terminal.wait_end(limit=20)
+        terminal.kill(number)
+        assert terminal.wait_end(limit=20) == 128 + number, terminal.text
         assert terminal.is_restored()
     assert not (tmp_path / "project" / "made.txt").exists()
 
