@@ -17,7 +17,7 @@ def check(tool: str, schema: Json, arguments: Json) -> Json | str:
     """The arguments with defaults left out and null dropped where optional, or a sentence with the position.
 
     Knows `properties` of type string, integer, boolean and array (whose items the tool reads itself),
-    `required`, `minimum` and `maximum`.
+    `required`, `enum`, `minimum` and `maximum`.
     """
     properties: Json = schema["properties"]
     required = schema.get("required", ())
@@ -43,6 +43,8 @@ def _mismatch(schema: Json, value: object) -> str:
     kind: str = schema["type"]
     if not isinstance(value, _TYPES[kind]) or (kind == "integer" and isinstance(value, bool)):
         return f"expected {_AN[kind]}, got {_named(value)}"
+    if "enum" in schema and value not in schema["enum"]:
+        return f"{str(value)[:40]!r} is not one of {', '.join(schema['enum'])}"
     least = schema.get("minimum")
     if least is not None and isinstance(value, int) and value < least:
         return f"{value} is less than {least}"

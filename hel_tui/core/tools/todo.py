@@ -17,6 +17,7 @@ MOST_ITEMS = 50
 MOST_TEXT = 200
 """Characters of an item; a longer one is cut."""
 STATES: tuple[TodoState, ...] = get_args(TodoState)
+_KEYS = ("text", "state")
 _BOXES = {"pending": "[ ]", "in_progress": "[>]", "done": "[x]"}
 
 Items = tuple[tuple[str, str], ...]
@@ -100,9 +101,11 @@ def read_items(given: object) -> Items | str:
         return f"`items` has {len(given):,} items; at most {MOST_ITEMS} are kept."
     items: list[tuple[str, str]] = []
     for number, one in enumerate(given, 1):
-        text, state = (
-            (one.get("text"), one.get("state", "pending")) if isinstance(one, dict) else (one, "pending")
-        )
+        item: Json = one if isinstance(one, dict) else {"text": one}
+        for name in item:
+            if name not in _KEYS:
+                return f"Item {number} has the key {str(name)[:40]!r}; there are {', '.join(_KEYS)}."
+        text, state = item.get("text"), item.get("state", "pending")
         if not isinstance(text, str) or not text.strip():
             return f"Item {number} has no text."
         if state not in STATES:

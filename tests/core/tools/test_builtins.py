@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from hel_tui.core.agent.task import Task
 from hel_tui.core.tools.builtins import BUILTIN_NAMES, builtin_tools
+from hel_tui.core.tools.checking import check
 from hel_tui.core.tools.paths import Workspace
 from hel_tui.core.vocabulary import Tool
 
@@ -47,6 +49,22 @@ def test_a_choice_is_kept_once_and_in_order(tmp_path: Path) -> None:
 def test_an_unknown_name_is_told_with_the_known_ones(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="no built-in tool grap; there are read_file, "):
         builtin_tools(Workspace(tmp_path), names=("grap",), environ={})
+
+
+def test_none_takes_an_argument_it_does_not_know(tools: dict[str, Tool]) -> None:
+    given = {"string": "x", "integer": 1, "boolean": True, "array": []}
+    for name, tool in tools.items():
+        schema = tool.definition.parameters
+        fitting = {key: given[schema["properties"][key]["type"]] for key in schema.get("required", ())}
+        assert fitting == check(name, schema, fitting)
+        told = check(name, schema, {**fitting, "bogus": 1})
+        assert isinstance(told, str) and f"{name} do not fit at `bogus`" in told
+
+
+def test_a_word_that_is_not_among_the_choices_is_said_with_them() -> None:
+    schema = Task.definition.parameters
+    told = check("task", schema, {"prompt": "x", "tools": "all"})
+    assert isinstance(told, str) and "'all' is not one of " in told and "read-only" in told
 
 
 def test_the_definitions_are_small_and_plain_json_schema(tools: dict[str, Tool]) -> None:

@@ -60,6 +60,7 @@ async def test_the_list_is_kept_told_and_replaced(
         ([{"text": "a", "state": "done"}, {"state": "done"}], "Item 2 has no text"),
         ([{"text": "a", "state": "doing"}], "'doing'; there are pending, in_progress, done"),
         ([{"text": "a", "state": ["done"]}], "there are pending"),
+        ([{"text": "a", "status": "done"}], "Item 1 has the key 'status'; there are text, state"),
         ([7], "Item 1 has no text"),
         ([{"text": "a", "state": "done"}] * (MOST_ITEMS + 1), "at most 50"),
     ],
