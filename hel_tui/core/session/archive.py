@@ -19,7 +19,7 @@ from hel_tui.core.store.places import Places
 from hel_tui.core.store.redact import Redactor
 from hel_tui.core.store.sessions import glancing
 from hel_tui.core.store.sessions.folders import delete_session, find_session
-from hel_tui.core.store.sessions.naming import rename_session, told
+from hel_tui.core.store.sessions.naming import MOST_TOLD, rename_session, told
 from hel_tui.core.threads import in_thread
 
 Wish = TypeVar("Wish")
@@ -29,6 +29,7 @@ MOST_HITS = 300
 """Turns that a search gives."""
 HITS_EACH = 3
 """Turns of one session that a search gives."""
+UNTITLED = "This session is called by its first message now."
 _ENDINGS = {"markdown": "md", "json": "json"}
 
 
@@ -102,7 +103,8 @@ class Archive:
             case p.RenameSession(title, session_id):
                 if session_id in ("", self._saving.folder.name):
                     self._saving.rename(title)
-                    sentence = "This session has another title."
+                    name = " ".join(title.split())[:MOST_TOLD]
+                    sentence = f'This session is called "{name}" now.' if name else UNTITLED
                     self._out(p.SessionDone("renamed", self._saving.folder.name, sentence))
                 else:
                     self._tell("renamed", session_id, lambda folder: self._rename(folder, title))

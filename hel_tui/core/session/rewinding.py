@@ -25,6 +25,7 @@ MOST_NAMED = 5
 """Files that a sentence names."""
 BUSY = "A turn is running: stop it first, then go back."
 NOTHING = "No turn of this session changed files that hel could give back."
+ALREADY = "What turns of this session changed is given back already; nothing is left to undo."
 
 
 async def fork_before(folder: Path, turn: int) -> Opened | str:
@@ -90,7 +91,8 @@ class Rewinding:
             turn = max((one.turn for one in changes), default=0)
         steps = await in_thread(lambda: plan(checkpoints, turn)) if turn else []
         if not steps:
-            self._emit(p.Notice("info", NOTHING))
+            given_back = (await in_thread(lambda: checkpoints.log)).given_back
+            self._emit(p.Notice("info", ALREADY if given_back else NOTHING))
             return p.Rewound(turn, conversation=False)
         decision = await self._decision(turn, steps)
         if decision == "cancel":
@@ -131,7 +133,7 @@ def _told(turn: int, done: Done) -> list[p.Notice]:
         behind = f" And {more} more." if more > 0 else ""
         text = " ".join(done.problems[:MOST_NAMED])
         notices.append(p.Notice("warning", f"Not given back: {text}{behind}"))
-    return notices
+    return notices or [p.Notice("info", f"The files are as they were before turn {turn} already.")]
 
 
 def _named(paths: tuple[str, ...]) -> str:

@@ -156,6 +156,7 @@ def test_a_title_is_given_to_a_session_that_is_kept_and_to_the_one_that_is_open(
         assert renamed.sentence == 'The session "which port?" is now "Ports".'
         driver.send(p.RenameSession("Keys"))
         driver.wait(lambda _: p.SessionTitled("Keys", given=True) in driver.events)
+        assert driver.of(p.SessionDone)[-1].sentence == 'This session is called "Keys" now.'
         listed(driver, p.ListSessions())
         titles = {row.session_id: row.title for row in driver.core.sessions()}
         assert titles == {first: "Ports", second: "Keys"}

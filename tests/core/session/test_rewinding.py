@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from hel_tui.core import protocol as p
+from hel_tui.core.session.rewinding import ALREADY, NOTHING
 from tests.fixtures.models.endpoint import Reply, ScriptedModel, call, calls, say
 from tests.rig import Driver
 
@@ -54,6 +55,7 @@ def test_undo_gives_files_back_turn_by_turn_and_the_model_hears_of_it(
         assert (project / "config.ini").read_text() == "port=7000\n"
         assert driver.core.checkpoints() == ()
         assert rewound(driver, p.Rewind()).restored == 0
+        assert driver.of(p.Notice)[-1].text == ALREADY
         driver.ask("and now?")
     told = [str(message["content"]) for message in model.requests[-1]["messages"]]
     assert any("put files back as they were before turn 2: config.ini" in text for text in told)
@@ -157,3 +159,19 @@ def test_what_a_command_changed_that_was_cut_off_is_undone_in_the_session_it_ran
         assert rewound(driver, p.Rewind(1)).restored == 2
     assert names(project) == ["config.ini"]
     assert (project / "config.ini").read_text() == "port=7000\n"
+
+
+def test_what_was_given_back_is_said_apart_from_what_never_was(play: Open, project: Path) -> None:
+    with play(*WORK, servers={}, access="auto", tools=TOOLS) as driver:
+        rewound(driver, p.Rewind())
+        assert driver.of(p.Notice)[-1].text == NOTHING
+        driver.ask("write it")
+        (project / "config.ini").write_text("port=7000\n")  # the person was quicker
+        assert rewound(driver, p.Rewind()).restored == 0
+        assert driver.of(p.Notice)[-1].text == "The files are as they were before turn 1 already."
+        rewound(driver, p.Rewind())
+        assert driver.of(p.Notice)[-1].text == ALREADY
+        session = driver.of(p.SessionStarted)[0].session_id
+    with play(resume=session, servers={}, access="auto", tools=TOOLS) as driver:
+        rewound(driver, p.Rewind())
+        assert driver.of(p.Notice)[-1].text == ALREADY

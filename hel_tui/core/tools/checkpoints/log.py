@@ -38,6 +38,8 @@ class ChangeLog:
 
     file: LineFile
     changes: list[Change]
+    given_back: bool = False
+    """Something that a turn changed was given back."""
 
     @classmethod
     def of(cls, folder: Path) -> ChangeLog:
@@ -49,9 +51,10 @@ class ChangeLog:
                 data = file.read(MOST_BYTES)
         except OSError:
             data = b""
+        given_back = False
         for line in data.splitlines():
-            _take(line, changes)
-        return cls(LineFile(path), changes)
+            given_back = _take(line, changes) or given_back
+        return cls(LineFile(path), changes, given_back)
 
     def add(self, changes: Sequence[Change]) -> None:
         """Write down these changes. Raises OSError; then they are kept in memory only."""
@@ -74,6 +77,7 @@ class ChangeLog:
     def undo(self, turn: int, paths: Sequence[str]) -> None:
         """These paths are as they were before `turn` again. Raises OSError."""
         _undo(self.changes, turn, paths)
+        self.given_back = self.given_back or bool(paths)
         self.file.append(_lines([{"k": "undone", "turn": turn, "paths": list(paths)}]))
 
     def close(self) -> None:
@@ -91,11 +95,12 @@ def _lines(records: Iterable[Json]) -> bytes:
     return b"".join(json.dumps(one, separators=(",", ":")).encode() + b"\n" for one in records)
 
 
-def _take(line: bytes, changes: list[Change]) -> None:
+def _take(line: bytes, changes: list[Change]) -> bool:
+    """Take a line in; whether it says that something was given back."""
     try:
         record = json.loads(line)
     except (ValueError, RecursionError):
-        return
+        return False
     match record:
         case {
             "k": "change",
@@ -110,5 +115,7 @@ def _take(line: bytes, changes: list[Change]) -> None:
                 changes.append(Change(turn, tool, path, before, after))
         case {"k": "undone", "turn": int(turn), "paths": list(paths)}:
             _undo(changes, turn, [path for path in paths if isinstance(path, str)])
+            return bool(paths)
         case _:
             pass
+    return False
