@@ -66,6 +66,11 @@ class CallItem:
         """Whether it is a part of the work with a conversation of its own."""
         return self.tool == "task" and not self.server
 
+    @property
+    def ran(self) -> bool:
+        """Whether it began: what was refused, cancelled while it waited or could not be read did not."""
+        return bool(self.began or self.seconds)
+
 
 @dataclass(slots=True)
 class NoticeItem:

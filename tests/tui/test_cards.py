@@ -107,6 +107,11 @@ def test_progress_is_a_bar_with_its_message() -> None:
     assert texts(cards.card(running, 60, now=0))[1] == "  3  indexing"
 
 
+def test_a_task_says_its_step_once() -> None:
+    task = CallItem("c1", "", "task", "look", state="running", progress=2.0, message="step 2: grep")
+    assert [row.text.strip() for row in cards.card(task, 60, now=0)][1:] == ["step 2: grep"]
+
+
 @pytest.mark.parametrize(
     ("progress", "total"), [(float("nan"), 1.0), (1.0, 0.0), (float("inf"), 3.0), (9, -1.0)]
 )

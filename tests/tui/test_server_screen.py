@@ -89,6 +89,16 @@ async def test_processes_are_watched_only_while_they_are_seen_and_only_a_leftove
         assert watched == [p.WatchProcesses("inventory", True), p.WatchProcesses("inventory", False)]
 
 
+async def test_until_the_first_look_at_processes_it_says_that_they_are_looked_for():
+    core = inside_core()
+    core.process_rows.clear()
+    async with opened(core) as d:
+        await at(d, "inventory", "process")
+        assert "No process of it runs." in screen_text(d.app)
+        await d.put(replace(d.app.bridge.state.servers["inventory"], pid=4711))
+        await d.until(lambda: "Looking for its processes…" in screen_text(d.app))
+
+
 async def test_leaving_the_screen_ends_the_watch():
     async with opened(inside_core()) as d:
         await at(d, "inventory", "process")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -145,6 +146,16 @@ async def test_a_decision_that_waits_is_announced_and_opens_over_it():
 
 
 # ------------------------------------------------------------------------ on core
+
+
+async def test_a_task_that_never_ran_says_so():
+    made = core(p.CallChanged("t", "refused", preview="refused: no"))
+    made.details["t"] = replace(KEPT, result="refused: no", state="refused")
+    async with opened(made) as d:
+        await open_task(d)
+        await d.until(lambda: "It never ran." in screen_text(d.app))
+        text = screen_text(d.app)
+        assert "refused: no" in text and "not kept" not in text
 
 
 def replies(main, sub):

@@ -134,7 +134,8 @@ class TaskScreen(LiveScreen):
         else:
             self.view.items.append(UserItem("user-0", _prompt(detail)))
             if detail.result:
-                self.view.items.append(NoticeItem("kept", "info", t("task.kept")))
+                kept = t("task.kept" if self.card.ran else "task.never_ran")
+                self.view.items.append(NoticeItem("kept", "info", kept))
                 self.view.items.append(AnswerItem("answer", detail.result, done=True))
         self.conversation.sync(self.view.items, (), cleared=True)
 

@@ -117,7 +117,7 @@ def _progress(item: CallItem, width: int) -> list[Line]:
         cells = min(_BAR_CELLS, max(width // 3, 4))
         full = int(share * cells)
         spans += [("▰" * full, Ink("accent")), ("▱" * (cells - full), MUTED), (f" {share:.0%}", TEXT)]
-    elif value is not None and math.isfinite(value):
+    elif value is not None and math.isfinite(value) and not item.is_task:  # its message says the step
         spans.append((f"{value:,.10g}", TEXT))
     if item.message:
         spans.append((("  " if len(spans) > 1 else "") + one_line(item.message, width), MUTED))

@@ -193,7 +193,7 @@ def processes(server: p.ServerChanged, rows: Sequence[p.ProcessRow], restarts: i
     if server.transport != "stdio":
         return [[(t("process.remote"), "muted")]]
     if not rows:
-        return [[(t("process.none"), "muted")]]
+        return [[(t("process.looking" if server.pid else "process.none"), "muted")]]
     live = [row for row in rows if not row.leftover]
     left = [row for row in rows if row.leftover]
     head = f"{t('process.pid'):>8}  {t('process.cpu'):>6} {t('process.memory'):>8} "

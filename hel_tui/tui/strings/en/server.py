@@ -89,6 +89,7 @@ STRINGS: dict[str, str] = {
     "inside.p95": "95th",
     "inside.instructions": "What it says of its use",
     "process.remote": "This server runs elsewhere: there is no process of it here.",
+    "process.looking": "Looking for its processes…",
     "process.none": "No process of it runs.",
     "process.pid": "pid",
     "process.cpu": "CPU",

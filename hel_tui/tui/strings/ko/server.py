@@ -88,6 +88,7 @@ STRINGS: dict[str, str] = {
     "inside.p95": "95백분위수",
     "inside.instructions": "서버가 말하는 사용법",
     "process.remote": "이 서버는 다른 곳에서 실행되어 여기에는 프로세스가 없습니다.",
+    "process.looking": "프로세스를 찾는 중…",
     "process.none": "실행 중인 프로세스가 없습니다.",
     "process.pid": "pid",
     "process.cpu": "CPU",
