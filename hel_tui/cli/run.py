@@ -7,17 +7,14 @@ Nobody is there, so what would ask is refused and says what would allow it. Not 
 from __future__ import annotations
 
 import json
-import math
-import signal
 import sys
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING
 
 from hel_tui.cli import streams
+from hel_tui.cli.bounds import Bounds
 from hel_tui.cli.common import Parser, add_common, add_resume, amount, options, project_folder, resumed
 from hel_tui.cli.lines import Json
 from hel_tui.cli.telling import Printer, Text
@@ -67,9 +64,7 @@ def main(argv: Sequence[str]) -> int:
     """Run `hel run`; returns the exit status."""
     parser = _parser()
     args = parser.parse_args(argv)
-    prompt = _prompt(parser, args.prompt)
-    if not prompt.text.strip():
-        parser.error("the prompt is empty")
+    bounds = Bounds(args.timeout)
     shape = _shape(parser, args.output_schema)
     project = project_folder(parser, args.dir)
     chosen = options(parser, args, project, answerable=False)
@@ -77,20 +72,35 @@ def main(argv: Sequence[str]) -> int:
         parser.error("--resume needs the ID of a session; `hel sessions list` has them")
     session = resumed(parser, args, project, lambda _project: "")
     schema = shape.schema if shape is not None else None
-    bounds = replace(chosen, server_wait=SERVER_WAIT, max_cost=args.max_cost, shape=schema)
-    runtime = Runtime(replace(bounds, resume=session))
+    chosen = replace(chosen, server_wait=SERVER_WAIT, max_cost=args.max_cost, shape=schema)
+    runtime = Runtime(replace(chosen, resume=session))
     printer = Json(runtime, shape=shape) if args.json else Text(runtime, shape=shape)
-    return _drive(runtime, printer, _shaped(prompt, shape), args.timeout)
+    printer.timeout = args.timeout
+    try:
+        prompt = _prompt(parser, args.prompt, bounds.end)
+    except streams.TimeIsOver:
+        return printer.unasked(timed_out=True)
+    except KeyboardInterrupt:
+        return printer.unasked(timed_out=False)
+    return _drive(runtime, printer, _shaped(prompt, shape), bounds)
 
 
-def _prompt(parser: Parser, given: str | None) -> p.Submit:
-    """The words of the command line with what is piped in behind them, or that alone."""
-    if given is None or given == "-":
-        piped = streams.read_all() if given == "-" or not sys.stdin.isatty() else ""
-        return p.Submit(_readable(parser, piped))
-    prompt = streams.as_text(given)
-    data = _readable(parser, streams.read_piped())
-    if not prompt.strip() or not data.strip():
+def _prompt(parser: Parser, given: str | None, end: float) -> p.Submit:
+    """The words of the command line with what is piped in behind them, or that alone.
+
+    Raises `TimeIsOver` where that did not come to its end before `end`.
+    """
+    try:
+        if given is None or given == "-":
+            piped = streams.read_all(end) if given == "-" or not sys.stdin.isatty() else ""
+            prompt, data = _readable(parser, piped), ""
+        else:
+            prompt, data = streams.as_text(given), _readable(parser, streams.read_piped(end))
+    except streams.TooLong as problem:
+        parser.error(str(problem))
+    if not prompt.strip():
+        parser.error("the prompt is empty")
+    if not data.strip():
         return p.Submit(prompt)
     return p.Submit(prompt, behind=f"<stdin>\n{data}\n</stdin>", names=("stdin",))
 
@@ -133,36 +143,22 @@ def _shape(parser: Parser, file: Path | None) -> Shape | None:
         parser.error(f"--output-schema: {file}: {bad}")
 
 
-def _drive(runtime: Runtime, printer: Printer, prompt: p.Submit, timeout: float | None) -> int:
-    """Run it to its end, or to that of its time; returns the exit status."""
-    presses = 0
-
-    def stop(_signal: int, _frame: FrameType | None) -> None:
-        nonlocal presses
-        presses += 1
-        printer.interrupted = True
-        if presses == 1:
-            runtime.send(p.Interrupt())
-            runtime.send(p.Shutdown())
-        else:
-            runtime.kill()
-
-    for name in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(name, stop)
-    end = math.inf if timeout is None else time.monotonic() + timeout
-    runtime.start()
-    runtime.send(prompt)
-    try:
-        while not printer.over:
-            left = end - time.monotonic()
-            if left <= 0 and printer.timed_out is None:
-                printer.timed_out = timeout
-                runtime.send(p.Interrupt(whole=True))
-            runtime.wait(min(0.5, left) if left > 0 else 0.5)
-            for event in runtime.drain():
-                printer.take(event)
-        runtime.stop()
-        return printer.finish()
-    except OSError:  # whoever read our output is gone, or there is no room for it
-        runtime.stop()
-        raise
+def _drive(runtime: Runtime, printer: Printer, prompt: p.Submit, bounds: Bounds) -> int:
+    """Run it to its end, or to one of its bounds; returns the exit status."""
+    with bounds.over(runtime):
+        try:
+            runtime.start()
+            runtime.send(prompt)
+            while not printer.over:
+                runtime.wait(0.5)
+                for event in runtime.drain():
+                    printer.timed_out, printer.interrupted = bounds.timed_out, bounds.interrupted
+                    with bounds.printing():
+                        printer.take(event)
+            runtime.stop()
+            printer.interrupted = bounds.interrupted
+            with bounds.printing():
+                return printer.finish()
+        except OSError:  # whoever read our output is gone, or there is no room for it
+            runtime.stop()
+            raise

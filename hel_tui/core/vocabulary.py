@@ -141,6 +141,14 @@ class Foreseeing(Protocol):
         """Why a call would fail as things are, or would change nothing: a sentence; else empty."""
 
 
+@runtime_checkable
+class Shaped(Protocol):
+    """A tool that can tell at once whether a call has arguments it takes."""
+
+    def misfit(self, arguments: Json) -> str:
+        """What is wrong with them: a sentence for the model, "not executed" included; else empty."""
+
+
 ProgressFn = Callable[[float, float | None, str], None]
 """(progress, total or None, message)."""
 

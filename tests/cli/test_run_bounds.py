@@ -209,7 +209,7 @@ def test_no_request_is_made_once_the_money_is_spent(paid, model, dialect: str) -
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_what_the_time_limit_cut_off_costs_what_it_is_estimated_to(paid, model, dialect: str) -> None:
     model.replies[:] = [mode("hang-before-headers")]
-    ran = paid("go on", "--json", "--timeout", "3", label=DIALECTS[dialect])
+    ran = paid("go on", "--json", "--timeout", "5", label=DIALECTS[dialect])
     (usage,), (result,) = ran.of("usage"), ran.of("result")
     assert (ran.status, result["status"], len(model.requests)) == (3, "limit", 1), result
     assert (usage["requests"], usage["uncounted"], usage["input_tokens"] > 500) == (1, 1, True), usage
@@ -251,6 +251,14 @@ def test_time_that_is_up_ends_the_run_in_order_with_what_it_has(run, model) -> N
     assert (ran.status, result["status"], result["tool_calls"]) == (3, "limit", 1)
     assert result["message"] == "Stopped after 1.5 seconds, the time limit."
     assert ran.of("usage")[0]["requests"] >= 1
+
+
+def test_the_model_is_told_what_cancelled_its_call(run, model) -> None:
+    model.replies[:] = [call("bash", {"command": "sleep 100"}), say("never")]
+    ran = run("go", "--json", "--timeout", "1.5", "--access", "auto")
+    (result,) = [one for one in ran.of("tool_result") if one["state"] == "cancelled"]
+    assert ran.status == 3
+    assert "cancelled by the time limit of 1.5 seconds" in result["text"]
 
 
 def test_time_that_suffices_bounds_nothing(run, model) -> None:

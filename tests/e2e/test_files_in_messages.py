@@ -63,7 +63,7 @@ def test_a_model_that_sees_nothing_is_told_of_before_the_message_is_sent(tmp_pat
     sees(tmp_path, False)
     with ScriptedModel([say("I read of them.")]) as model, opened(tmp_path, model.url, (80, 24)) as terminal:
         submit(terminal, "/paste")
-        terminal.wait("takes no images: of pasted-1 it")
+        terminal.wait("Of pasted-1 it")
         assert model.requests == []
         submit(terminal, "what is it?")
         terminal.wait(r"I read of them\.")

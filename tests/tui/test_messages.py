@@ -115,4 +115,4 @@ async def test_a_message_that_never_went_out_says_so(before, reason, marked) -> 
         await d.put(p.TurnStarted(1, "look at @notes:note://gone"), *before)
         await d.put(p.TurnEnded(1, reason, "It cannot be read."))
         await d.until(lambda: "It cannot be read." in screen_text(d.app))
-        assert ("✗ not sent" in screen_text(d.app)) is marked
+        assert ("✗ not answered" in screen_text(d.app)) is marked

@@ -39,6 +39,11 @@ class Underway:
         """A try failed, and the next one is not made yet."""
 
     @property
+    def begun(self) -> bool:
+        """Whether anything of an answer came."""
+        return self._begun
+
+    @property
     def text(self) -> str:
         """The text so far."""
         return "".join(self._pieces)

@@ -20,14 +20,24 @@ from hel_tui.core.agent.offer import Offered
 from hel_tui.core.agent.registry import Registry
 from hel_tui.core.agent.repeats import REMARK_AT, Repeats
 from hel_tui.core.protocol import Event, Notice
-from hel_tui.core.vocabulary import Invocation, Json, Mixed, Outcome, Tool, ToolCall, ToolMessage
+from hel_tui.core.vocabulary import Invocation, Json, Mixed, Outcome, Shaped, Tool, ToolCall, ToolMessage
 
 NOT_LOADED = " is not loaded. Call load_mcp_tool"
 """In the result of a call that was not made because its definition was in no request."""
-CANCELLED = "The call was cancelled by the person. It may have taken effect in part."
-CANCELLED_BEFORE = "The call was cancelled by the person before it ran; it was not executed."
+PERSON = "the person"
+"""Who cancels a call, if nothing else is said."""
 
 BROKEN = "hel failed inside, and the turn ended; the call may have taken effect."
+
+
+def cancelled(by: str, *, began: bool) -> str:
+    """The result of a call that was cancelled, for the model."""
+    what = f"The call was cancelled by {by}"
+    return (
+        f"{what}. It may have taken effect in part."
+        if began
+        else f"{what} before it ran; it was not executed."
+    )
 
 
 class Caller:
@@ -54,6 +64,8 @@ class Caller:
         self._hide = hide
         self._running: dict[str, tuple[Card, asyncio.Task[Outcome]]] = {}
         self._repeats = Repeats()
+        self.cancelled_by = PERSON
+        """Who cancels what is cancelled now."""
         self.circling = ""
         """Why the turn is over: a sentence once the model went in circles with a call that cannot be made."""
 
@@ -88,6 +100,7 @@ class Caller:
         `offered` is what its request carried: only that can be called.
         """
         self._approver.stopped = False
+        self.cancelled_by = PERSON
         self.circling = ""
         cards = [self._opened(turn, call, offered) for call in calls]
         groups = self._groups(cards, offered)
@@ -101,7 +114,7 @@ class Caller:
             for card in cards[kept:]:
                 if card.outcome is None:
                     card.state = "cancelled"
-                    sentence = (CANCELLED if card.began else CANCELLED_BEFORE) if by_person else BROKEN
+                    sentence = self._cancelled(card) if by_person else BROKEN
                     self._ledger.finish(card, Outcome(sentence, failed=True, cancelled=True))
             _keep_results(cards[kept:], keep)
             raise
@@ -121,7 +134,8 @@ class Caller:
         def restored(arguments: Json) -> tuple[Json, tuple[str, ...]]:
             return offered.restored(call.name, arguments)
 
-        return self._ledger.open(turn, call, self._registry.get(call.name), restored=restored)
+        tool, loaded = self._registry.get(call.name), call.name in offered.names
+        return self._ledger.open(turn, call, tool, restored=restored, loaded=loaded)
 
     async def by_hand(
         self, turn: int, call_id: str, target: str, arguments: str, *, seen: bool = False
@@ -207,7 +221,10 @@ class Caller:
         if not task.cancelled() and task.exception() is None:  # it came to its end just before
             return task.result()
         card.state = "cancelled"
-        return Outcome(CANCELLED if card.began else CANCELLED_BEFORE, failed=True, cancelled=True)
+        return Outcome(self._cancelled(card), failed=True, cancelled=True)
+
+    def _cancelled(self, card: Card) -> str:
+        return cancelled(PERSON if card.beside else self.cancelled_by, began=bool(card.began))
 
     async def _path(self, card: Card, offered: Offered) -> Outcome:
         """The path of a call; every way to fail is an outcome."""
@@ -248,6 +265,9 @@ class Caller:
         if card.checked is None:
             problem = parse_arguments(card.call.arguments)
             raise Refused(problem if isinstance(problem, str) else "The call could not be read.", "failed")
+        tool = card.checked.tool
+        if isinstance(tool, Shaped) and (problem := tool.misfit(card.checked.arguments)):
+            raise Refused(problem, "failed")  # nobody is asked about what cannot run
         return card.checked
 
     async def _run(self, card: Card, checked: Checked) -> Outcome:

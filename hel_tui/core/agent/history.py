@@ -26,6 +26,9 @@ class Keeper(Protocol):
     def shortened(self, at: int, text: str) -> None:
         """The message at this place has this text now."""
 
+    def announced(self, message: Message) -> None:
+        """This message comes to the end once the turn is over; until then nobody else has it."""
+
     def withdrawn(self, count: int) -> None:
         """The newest `count` messages are no part of the conversation: they reached nobody."""
 
@@ -44,6 +47,8 @@ class Unkept:
     def amended(self, text: str) -> None: ...
 
     def shortened(self, at: int, text: str) -> None: ...
+
+    def announced(self, message: Message) -> None: ...
 
     def withdrawn(self, count: int) -> None: ...
 
@@ -80,6 +85,10 @@ class History(Sequence[Message]):
         """Put a message at the end."""
         self._keeper.appended(message)
         self._messages.append(message)
+
+    def announce(self, message: Message) -> None:
+        """Let the keeper have what is to be put at the end later: no kill loses it then."""
+        self._keeper.announced(message)
 
     def amend(self, text: str) -> bool:
         """Put `text` behind the newest message, where that one is not the model's own; say whether it was."""

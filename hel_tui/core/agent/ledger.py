@@ -61,6 +61,8 @@ class Card:
     """What was made of the model's own arguments, as sentences for the person."""
     remarks: list[str] = field(default_factory=list)
     """Sentences for the model, put behind the result."""
+    loaded: bool = True
+    """Its tool was on offer in the request: else the call says nothing of what the conversation uses."""
     outcome: Outcome | None = None
     """What came of it; None before its end."""
 
@@ -155,10 +157,12 @@ class Ledger:
         tool: Tool | None,
         *,
         by_hand: bool = False,
+        loaded: bool = True,
         restored: Callable[[Json], tuple[Json, tuple[str, ...]]] = lambda arguments: (arguments, ()),
     ) -> Card:
         """A card for a call that appeared, announced to the screen. `restored` gives the arguments as the
-        tool wants them, and says what it converted: these are shown, approved and sent.
+        tool wants them, and says what it converted: these are shown, approved and sent. `loaded`: the tool
+        was on offer.
         """
         call_id = self._fresh(self._prefix + call.id)
         arguments = parse_arguments(call.arguments)
@@ -184,11 +188,11 @@ class Ledger:
             shared=not by_hand,
         )
         self._details[call_id] = detail
-        self._keeper.call(detail, call, tool, "")
+        self._keeper.call(detail, call, tool if loaded else None, "")
         summary = " ".join(summary.split())[:MAX_SUMMARY]
         limit = tool.limit if tool is not None else 0.0
         self._emit(CallStarted(turn, call_id, server, raw, summary, by_hand=by_hand, limit=limit))
-        return Card(call, tool, detail, checked, by_hand=by_hand, converted=converted)
+        return Card(call, tool, detail, checked, by_hand=by_hand, converted=converted, loaded=loaded)
 
     def state(self, card: Card, state: CallState) -> None:
         """The call waits for the person, or runs."""
@@ -241,7 +245,7 @@ class Ledger:
         if card.checked is not None:
             detail = replace(detail, arguments=shown(card.checked.arguments))
         self._keep(card, detail)
-        self._keeper.call(card.detail, card.call, card.tool, outcome.text)
+        self._keeper.call(card.detail, card.call, card.tool if card.loaded else None, outcome.text)
         self._let_go(card.id, len(text) + len(outcome.raw) + len(detail.arguments) + len(detail.diff))
         self._record.write(
             "result",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from hel_tui.core.agent.answer import Answer, made
@@ -78,7 +78,7 @@ class Ending:
     """The last answer."""
     steps: int = 0
     unsent: bool = False
-    """The message reached nobody and is no part of the conversation."""
+    """Nothing of an answer came: the message is no part of the conversation."""
 
 
 class Agent:
@@ -116,6 +116,8 @@ class Agent:
         """Puts what the person said meanwhile behind the results, before the turn's next request."""
         self._budget = budget or Budget()
         self._items = 0
+        self._heard = False
+        """Something of an answer came in the turn that runs, or ran last."""
         self._recorded_system = ""
         self.context = Context(
             registry=registry,
@@ -177,6 +179,7 @@ class Agent:
         """Answer `text`, which has a marker for each of `images`, after the messages `before` it. Cancelling
         the task ends the turn and keeps what arrived.
         """
+        self._heard = False
         for message in before:
             self.history.append(message)
             self._record.write("user", turn=turn, role=type(message).__name__, text=message.text)
@@ -185,14 +188,13 @@ class Agent:
         step = 0
         limit = self.max_steps
         nudged = False
-        failed = 0
         while True:
             if step >= limit:
                 if not await self._goes_on(step):
                     return Ending("limit", f"Stopped after {step} steps, the step limit.", steps=step)
                 limit += self.max_steps
             if stop := self._budget.stop(self.totals, model.info):
-                unsent = step == 0 and self.history.withdraw(before)
+                unsent = self.take_back(before)
                 return Ending(stop.reason, stop.sentence, steps=step, unsent=unsent)
             step += 1
             self._emit(StepStarted(turn, step))
@@ -200,10 +202,8 @@ class Agent:
                 finish, offered = await self._ask_model(turn, step, model)
             except ModelFault as fault:
                 other = await self.fall_back(fault, model)
-                failed += 1
                 if other is None:
-                    ending = self._faulted(fault, step)
-                    return self._taken_back(ending, fault, before) if failed == step else ending
+                    return self._faulted(fault, step, before)
                 model = other
                 continue
             if not finish.message.calls:
@@ -265,6 +265,7 @@ class Agent:
             async with aclosing(_as_generator(asking.model, request)) as parts:
                 async for part in parts:
                     answer.take(part)
+                    self._heard = self._heard or answer.underway.begun
         except BaseException as stopped:  # also when the task is cancelled: what arrived stays
             answer.close()
             fault = stopped if isinstance(stopped, ModelFault) else None
@@ -318,14 +319,16 @@ class Agent:
         answer = await self._desk.ask(ContinueQuestion(question_id(), steps))
         return isinstance(answer, ContinueAnswer) and answer.go_on
 
-    def _faulted(self, fault: ModelFault, steps: int) -> Ending:
+    def _faulted(self, fault: ModelFault, steps: int, before: Sequence[Message]) -> Ending:
         self._record.write("note", fault=fault.kind, status=fault.status, text=fault.sentence)
-        return Ending("failed", fault.sentence, steps=steps)
+        unsent = fault.partial is None and self.take_back(before)
+        return Ending("failed", fault.sentence, steps=steps, unsent=unsent)
 
-    def _taken_back(self, ending: Ending, fault: ModelFault, before: Sequence[Message]) -> Ending:
-        """The same end, the message and what came `before` it taken back where nobody was reached."""
-        unsent = fault.kind in ("connect", "offline") and self.history.withdraw(before)
-        return replace(ending, unsent=unsent)
+    def take_back(self, before: Sequence[Message] = ()) -> bool:
+        """Take the message of the turn, and what came `before` it, out of the conversation where nothing of
+        an answer came; say whether it was.
+        """
+        return not self._heard and self.history.withdraw(before)
 
     def _ended(self, finish: Finish, steps: int) -> Ending:
         reason, message = ENDINGS[finish.reason]

@@ -108,12 +108,15 @@ class McpTool:
         """What a server changes cannot be known beforehand."""
         return ""
 
+    def misfit(self, arguments: Json) -> str:
+        """What is wrong with the arguments by the tool's own schema: a sentence; else empty."""
+        problem = check_arguments(self.spec.parameters, arguments)
+        return f"Not executed: the arguments do not fit the tool's schema. {problem}." if problem else ""
+
     async def run(self, arguments: Json, invocation: Invocation) -> Outcome:
         """Check the arguments, call the server, convert its answer."""
-        problem = check_arguments(self.spec.parameters, arguments)
-        if problem:
-            sentence = f"Not executed: the arguments do not fit the tool's schema. {problem}."
-            return Outcome(sentence, failed=True)
+        if misfit := self.misfit(arguments):
+            return Outcome(misfit, failed=True)
         cause = CALL.set(invocation.call_id)
         try:
             result = await self.call(self.raw, clean_surrogates(arguments), invocation.on_progress)

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from hel_tui.core.models.efforts import wanted, way_of
 from hel_tui.core.models.faults import Failure
-from hel_tui.core.models.parallel import for_messages, for_openai, is_single
+from hel_tui.core.models.parallel import for_messages, for_openai, takes_one
 from hel_tui.core.models.profiles import Dialect, Thinking
 from hel_tui.core.models.types import ModelInfo, Request
 from hel_tui.core.vocabulary import AssistantMessage
@@ -104,7 +104,7 @@ def _parallel(request: Request, info: ModelInfo, dialect: Dialect, said: str) ->
     if "parallel_tool" in said:
         sent = for_openai(request, info, dialect) or for_messages(request, info, dialect)
         return Change(replace(dialect, parallel_field=False)) if sent else None
-    if _SINGLE.search(said) and not is_single(info, dialect):
+    if _SINGLE.search(said) and not takes_one(info, dialect):
         note = (
             f"{info.label} takes one call at a time: several of one answer are shown to it one after another."
         )

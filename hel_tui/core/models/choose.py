@@ -106,7 +106,8 @@ def resolve(
         efforts=facts.efforts,
         max_output=facts.max_output,
         sees=sees_by_name(name) if vision is None and provider in NAMES_TELL and not base_url else vision,
-        parallel=parallel,
+        parallel=True if parallel else None,
+        one_call=parallel is False,
     )
     return Choice(info, profile, key, source)
 

@@ -19,11 +19,13 @@ from hel_tui.core.models.adapter import Adapter, adapter_for
 from hel_tui.core.models.adapting import adapted
 from hel_tui.core.models.broken import broken, who_answers
 from hel_tui.core.models.connection import Connection
+from hel_tui.core.models.engines import engine_models, same_name
+from hel_tui.core.models.entries import told_by
 from hel_tui.core.models.faults import Failure, refused_images
 from hel_tui.core.models.profiles import Dialect, Profile
 from hel_tui.core.models.reading import Reading
 from hel_tui.core.models.schemas.profile import SchemaProfile, profile_for
-from hel_tui.core.models.sight import asked, sees_by_name
+from hel_tui.core.models.sight import asked, sees_by_name, why_blind
 from hel_tui.core.models.types import Finish, ModelFault, ModelInfo, Part, Request, RetryPart
 from hel_tui.core.models.wire import fresh_ids, images_in
 from hel_tui.core.sse import EventTooLarge
@@ -42,6 +44,8 @@ _COUNTED = 1e7
 """Seconds from which a wished wait, which may be infinite, is not told as a number."""
 IDLE = 300.0
 """Seconds without a byte (comments count as bytes) before the endpoint is given up."""
+LOOK_UP = 8.0
+"""Seconds an endpoint gets to tell of its model; nobody waits for it."""
 PROBE = "Say ok."
 PROBE_OUTPUT = 16
 """Tokens a probe asks for: with fewer, some providers refuse the request itself."""
@@ -151,13 +155,30 @@ class ChatClient:
         """Whether it takes images; its endpoint is asked once where that is not known. Never raises."""
         if self._info.sees is None:
             sees = await asked(self._info, self._key)
-            by_name = sees_by_name(self._info.name) is True
-            self._info = replace(self._info, sees=by_name if sees is None else sees)
+            by_name = sees_by_name(self._info.name)
+            unsaid = sees is None and by_name is None
+            self._info = replace(
+                self._info, sees=by_name is True if sees is None else sees, sight_unsaid=unsaid
+            )
         return bool(self._info.sees)
+
+    async def look_up(self) -> bool:
+        """Ask the endpoint what it tells of the model where its window is not known; whether it told any.
+
+        Never raises.
+        """
+        info = self._info
+        if info.window:
+            return False
+        listed, _problem = await engine_models(info.provider, info.base_url, self._key, LOOK_UP, info.name)
+        told = next((one for one in listed if same_name(one.name, info.name)), None)
+        if told is not None:
+            self._info = told_by(self._info, told)
+        return bool(self._info.window)
 
     @property
     def _blind(self) -> str:
-        return f"{self._info.label} takes no images: they are sent as their markers only."
+        return f"{why_blind(self._info)} They are sent as their markers only."
 
     async def accepts(self, tools: Sequence[ToolDefinition]) -> bool:
         """Whether a tiny request with these tools is taken; it is left with the first part of its answer.

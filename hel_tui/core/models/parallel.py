@@ -15,8 +15,8 @@ from hel_tui.core.models.types import ModelInfo, Request
 from hel_tui.core.vocabulary import AssistantMessage, Json, Message, ToolCall, ToolMessage
 
 
-def is_single(info: ModelInfo, dialect: Dialect) -> bool:
-    """Whether it takes one call at a time: the person or the chat template says so, or it refused more."""
+def takes_one(info: ModelInfo, dialect: Dialect) -> bool:
+    """Whether it takes one call in an answer, also of the history: its template or a refusal said so."""
     return dialect.parallel == "one" or info.parallel is False
 
 
@@ -26,14 +26,15 @@ def for_openai(request: Request, info: ModelInfo, dialect: Dialect) -> Json:
     """
     if not request.tools or not dialect.parallel_field:
         return {}
-    if is_single(info, dialect):
+    if info.one_call or takes_one(info, dialect):
         return {"parallel_tool_calls": False}
     return {"parallel_tool_calls": True} if dialect.parallel == "asked" else {}
 
 
 def for_messages(request: Request, info: ModelInfo, dialect: Dialect) -> Json:
     """`disable_parallel_tool_use` of `tool_choice` (platform.claude.com, "Parallel tool use")."""
-    if not request.tools or not dialect.parallel_field or not is_single(info, dialect):
+    one = info.one_call or takes_one(info, dialect)
+    if not request.tools or not dialect.parallel_field or not one:
         return {}
     return {"tool_choice": {"type": "auto", "disable_parallel_tool_use": True}}
 

@@ -47,6 +47,13 @@ def sees_by_name(name: str) -> bool | None:
     return True if _SEES.search(name) else None
 
 
+def why_blind(info: ModelInfo) -> str:
+    """A sentence for the person, of a model that is sent no images."""
+    if info.sight_unsaid:
+        return f"Nobody says that {info.label} takes images (`vision = true` in the settings does)."
+    return f"{info.label} takes no images."
+
+
 async def asked(info: ModelInfo, key: str, limit: float = LIMIT) -> bool | None:
     """What the endpoint says of the model within `limit` seconds; None when it says nothing. Never raises."""
     with suppress(Exception):

@@ -203,6 +203,8 @@ class ModelInfo:
     notes: tuple[str, ...] = field(default=())
     sees: bool | None = None
     """Whether it takes images; None while nobody knows: it is looked up when there is one to send."""
+    sight_unsaid: bool = False
+    """It is taken for one that takes no images because neither its name nor its endpoint says."""
     thinks: bool | None = None
     """Whether it reasons before it answers; None while nobody knows."""
     efforts: tuple[str, ...] = ()
@@ -212,7 +214,9 @@ class ModelInfo:
     tools: bool | None = None
     """Whether it takes tools; None while nobody says. It is offered none where it takes none."""
     parallel: bool | None = None
-    """Whether it may make several calls in one answer; None leaves it to its provider."""
+    """Whether it takes several calls in one answer; None while nobody says."""
+    one_call: bool = False
+    """The person wants one call at a time."""
 
     @property
     def label(self) -> str:
@@ -237,6 +241,12 @@ class ChatModel(Protocol):
 
     async def sight(self) -> bool:
         """Whether it takes images; its endpoint is asked where that is not known. Never raises."""
+
+    async def look_up(self) -> bool:
+        """Ask the endpoint what it tells of the model where its window is not known; whether it told any.
+
+        Never raises.
+        """
 
     async def accepts(self, tools: Sequence[ToolDefinition]) -> bool:
         """Whether a tiny request with these tools is taken. Raises `ModelFault` when that cannot be told."""

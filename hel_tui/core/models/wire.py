@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 from hel_tui.core.models.efforts import for_chat, wanted
 from hel_tui.core.models.ids import exact_id, fit_name
-from hel_tui.core.models.parallel import for_openai, is_single, one_by_one
+from hel_tui.core.models.parallel import for_openai, one_by_one, takes_one
 from hel_tui.core.models.profiles import Dialect
 from hel_tui.core.models.shapes import shape_of
 from hel_tui.core.models.types import ModelFault, ModelInfo, Request
@@ -40,7 +40,7 @@ def body(
     Images go to a model that sees, but for the `unwanted`; another one has their markers in the text.
     """
     sent = images_for(request, info, unwanted)
-    messages = one_by_one(request.messages) if is_single(info, dialect) else request.messages
+    messages = one_by_one(request.messages) if takes_one(info, dialect) else request.messages
     value: Json = {
         "model": info.name,
         "messages": _messages(messages, info.provider, dialect, sent),

@@ -47,6 +47,8 @@ class Interrupt:
 
     whole: bool = False
     """The turn, whatever runs in it."""
+    why: str = ""
+    """Who or what wants it, behind "cancelled by"; empty for the person."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -135,7 +135,7 @@ class TurnEnded:
     """A sentence for every reason but `done`."""
     seconds: float = 0.0
     give_back: bool = False
-    """The message reached nobody and is no part of the conversation: it can be written again."""
+    """Nothing of an answer came, and the message is no part of the conversation: it can be written again."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ from hel_tui.core.vocabulary import UserMessage
 
 NO_MODEL = "There is no model to answer."
 NOTHING_SENT = "Interrupted before anything was sent."
+NOTHING_CAME = "Interrupted before anything of an answer came."
 Fetch = Callable[[], Awaitable[Message | str]]
 """Gives the message, or a sentence why it cannot be had."""
 
@@ -81,9 +82,13 @@ class Answering:
             return Ending("failed", str(message), unsent=True)
         if message.shown:
             self._emit(p.PromptSent(turn, message.shown))
-        ending = await self._parts.agent.turn(
-            turn, message.text, model, images=message.images, before=message.before
-        )
+        agent = self._parts.agent
+        try:
+            ending = await agent.turn(turn, message.text, model, images=message.images, before=message.before)
+        except asyncio.CancelledError:
+            if not agent.take_back(message.before):
+                raise
+            ending = Ending("interrupted", NOTHING_CAME, unsent=True)
         if ending.unsent:
             put_back()
         return ending

@@ -95,6 +95,7 @@ def assemble(
         turn=lambda: checkpoints.turn,
         told=lambda: agent.measure(model.current),
     )
+    model.learned = purse.told
     sample = sample_with(model, purse, record)
     host = Host(
         project=options.project,

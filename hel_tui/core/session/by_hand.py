@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from hel_tui.core import protocol as p
 from hel_tui.core.agent.arguments import parse_arguments
-from hel_tui.core.agent.calls import CANCELLED_BEFORE, Caller
+from hel_tui.core.agent.calls import PERSON, Caller, cancelled
 from hel_tui.core.agent.ledger import Card, Ledger
 from hel_tui.core.mcp.causes import META
 from hel_tui.core.vocabulary import Outcome, UserMessage
@@ -72,7 +72,7 @@ class ByHand:
             del self._tasks[call_id]
             if done.cancelled():
                 if self._ledger.detail(call_id) is None:  # it came to no card
-                    outcome = Outcome(CANCELLED_BEFORE, failed=True, cancelled=True)
+                    outcome = Outcome(cancelled(PERSON, began=False), failed=True, cancelled=True)
                     self._caller.not_made(turn, call_id, command.target, command.arguments, outcome)
             elif isinstance(error := done.exception(), Exception):
                 fault(error)

@@ -16,6 +16,7 @@ from typing import Any
 
 from hel_tui import __version__
 from hel_tui.core import protocol as p
+from hel_tui.core.agent.calls import PERSON
 from hel_tui.core.context.instructions import project_instructions
 from hel_tui.core.context.prompt import system_prompt
 from hel_tui.core.mcp.clock import Clock
@@ -212,7 +213,8 @@ class Session(Reads):
                 self._by_hand.cancel(call_id)
             case p.ShareResult(call_id):
                 self._by_hand.share(call_id)
-            case p.Interrupt(whole):
+            case p.Interrupt(whole, why):
+                self._parts.caller.cancelled_by = why or PERSON
                 if not self._turns.busy():
                     self._by_hand.cancel_all()
                 elif whole or not self._parts.caller.interrupt():

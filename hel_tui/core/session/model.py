@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
+from typing import Any
 
 from hel_tui.core.models.types import EFFORTS, ChatModel, FaultKind, ModelFault, ModelInfo
 from hel_tui.core.options import Options
@@ -58,11 +59,15 @@ class Model:
         self.current: ChatModel | None = None
         self.changed: Callable[[], None] = lambda: None
         """Called when another model answers from now on."""
+        self.learned: Callable[[], None] = lambda: None
+        """Called when its endpoint told more of the model that answers."""
         self.is_busy: Callable[[], bool] = lambda: False
         """Whether a turn runs: it goes on with the model it began with."""
         self._left: list[ChatModel] = []
         """Models that were chosen once and are still to be closed."""
         self._closing: set[asyncio.Task[None]] = set()
+        self._asking: set[asyncio.Task[None]] = set()
+        """Ask endpoints of models for what nobody else knows of them."""
         self._stand_in: ChatModel | None = None
         self._stands_in = False
         self._choosing = asyncio.Lock()
@@ -140,8 +145,23 @@ class Model:
         self._announce(found)
         if found is not None and self.note:
             self._emit(Notice("warning", self.note, found.info.label))
+        if found is not None and not found.info.window:
+            self._go(self._look_up(found), self._asking)
         self._judge_stand_in()
         return found.info.label if found is not None else ""
+
+    async def _look_up(self, model: ChatModel) -> None:
+        """Tell what its endpoint says of a model about which nobody else knows enough."""
+        if await model.look_up() and model is self.current:
+            if not self._stands_in:
+                self._announce(model)
+            self.changed()
+            self.learned()
+
+    def _go(self, work: Coroutine[Any, Any, None], tasks: set[asyncio.Task[None]]) -> None:
+        task = asyncio.ensure_future(work)
+        tasks.add(task)
+        task.add_done_callback(tasks.discard)
 
     async def _opened(self, model: str | None, base_url: str | None) -> ChatModel | None:
         from hel_tui.core.models.choose import open_model
@@ -173,9 +193,13 @@ class Model:
         return opened.model
 
     async def blind(self) -> str:
-        """The label of the model that answers when it takes no images, else empty; once one is chosen."""
+        """A sentence when the model that answers takes no images, else empty; once one is chosen."""
         model = await self.settled()
-        return model.info.label if model is not None and not await model.sight() else ""
+        if model is None or await model.sight():
+            return ""
+        from hel_tui.core.models.sight import why_blind
+
+        return why_blind(model.info)
 
     def set_effort(self, effort: str) -> str:
         """How hard to think from now on; a sentence when there is no such effort, else empty."""
@@ -286,9 +310,7 @@ class Model:
             self._announce(self.current)
             self.changed()
         if self._left:
-            task = asyncio.ensure_future(self._close_left())
-            self._closing.add(task)
-            task.add_done_callback(self._closing.discard)
+            self._go(self._close_left(), self._closing)
 
     async def _close_left(self) -> None:
         while self._left:
@@ -307,6 +329,8 @@ class Model:
             await asyncio.wait_for(self._dismiss(), 1.0)
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(asyncio.gather(self._close_left(), *self._closing), 1.0)
+        for task in self._asking:
+            task.cancel()
         if self.current is not None:
             model, self.current = self.current, None
             await asyncio.wait_for(model.aclose(), 1.0)

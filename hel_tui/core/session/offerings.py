@@ -62,8 +62,8 @@ class Offerings:
         *,
         blind: Callable[[], Awaitable[str]],
     ) -> None:
-        """`hide` takes known secrets out of what goes to the model; `blind` names the model that answers when
-        it takes no images.
+        """`hide` takes known secrets out of what goes to the model; `blind` says why the model that answers
+        takes no images, empty when it does.
         """
         self._own = own
         self._hide = hide
@@ -192,9 +192,8 @@ class Offerings:
 
     async def _look_at(self, joining: Joining | None) -> None:
         """Say beforehand when the model will not see what is attached."""
-        if joining is not None and joining.images and (label := await self._blind()):
-            name = joining.shown.name
-            self._warn("", f"{label} takes no images: of {name} it reads type, size and place only.")
+        if joining is not None and joining.images and (why := await self._blind()):
+            self._warn("", f"{why} Of {joining.shown.name} it reads type, size and place only.")
 
     def detach(self, server: str, uri: str) -> None:
         """It does not join after all."""

@@ -22,7 +22,6 @@ from hel_tui.core.agent.ledger import GONE, Ledger
 from hel_tui.core.checks.check import Check
 from hel_tui.core.checks.comparing import rendered
 from hel_tui.core.checks.running import NoResult
-from hel_tui.core.mcp.arguments import check_arguments
 from hel_tui.core.mcp.causes import UNASKED
 from hel_tui.core.mcp.faults import CallFault
 from hel_tui.core.mcp.host import Host
@@ -146,8 +145,8 @@ class Reruns:
         """What a call comes to as checks compare it, so that what is saved of it has no part in that; and
         whether it failed.
         """
-        if problem := check_arguments(tool.spec.parameters, arguments):
-            return f"Not executed: the arguments do not fit the tool's schema. {problem}.", True
+        if misfit := tool.misfit(arguments):
+            return misfit, True
         try:
             async with asyncio.timeout(LIMIT):
                 result = await tool.call(tool.raw, arguments, lambda _progress, _total, _message: None)

@@ -65,6 +65,11 @@ class Builtin(ABC):
         """A unified diff of what the call would change; here nothing."""
         return ""
 
+    def misfit(self, arguments: Json) -> str:
+        """What is wrong with the arguments by its definition: a sentence; else empty."""
+        checked = check(self.raw, self.definition.parameters, arguments)
+        return checked if isinstance(checked, str) else ""
+
     async def run(self, arguments: Json, invocation: Invocation) -> Outcome:
         """Check the arguments and do it."""
         checked = check(self.raw, self.definition.parameters, arguments)

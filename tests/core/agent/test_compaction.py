@@ -51,6 +51,9 @@ class Summing:
     async def sight(self) -> bool:
         return False
 
+    async def look_up(self) -> bool:
+        return False
+
     async def accepts(self, tools: Sequence[ToolDefinition]) -> bool:
         return True
 

@@ -33,6 +33,9 @@ class Notes:
     def compacted(self, kept: int, summary: str) -> None:
         self._note("compacted", kept, summary)
 
+    def announced(self, message: Message) -> None:
+        self._note("announced", message.text)
+
     def withdrawn(self, count: int) -> None:
         self._note("withdrawn", count)
 

@@ -66,14 +66,17 @@ def test_several_calls_are_asked_for_only_where_a_server_makes_one_otherwise(pro
 
 
 @pytest.mark.parametrize("provider", sorted(PROFILES))
-def test_where_a_model_takes_one_at_a_time_the_request_says_so_in_its_apis_word(provider: str) -> None:
+@pytest.mark.parametrize("facts", [{"parallel": False}, {"one_call": True}])
+def test_where_one_at_a_time_is_taken_or_wanted_the_request_says_so_in_its_apis_word(
+    provider: str, facts: dict[str, bool]
+) -> None:
     words: dict[str, Json] = {
         "chat": {"parallel_tool_calls": False},
         "responses": {"parallel_tool_calls": False},
         "messages": {"tool_choice": {"type": "auto", "disable_parallel_tool_use": True}},
         "gemini": {},
     }
-    assert said_of_calls(provider, parallel=False) == words[PROFILES[provider].dialect.api]
+    assert said_of_calls(provider, **facts) == words[PROFILES[provider].dialect.api]
 
 
 @pytest.mark.parametrize("provider", sorted(PROFILES))
@@ -104,6 +107,14 @@ def test_calls_of_one_answer_are_shown_one_after_another_each_with_its_result() 
     assert (first["content"], first["reasoning_content"]) == ("I look.", "Both at once.")
     assert second["content"] == "" and "reasoning_content" not in second
     assert STRICT["chat"](single) == ""
+
+
+@every_api
+def test_what_the_person_wants_leaves_the_answers_of_the_history_as_they_came(api: str) -> None:
+    wanted, plain = (sent(api, Request(TWO_CALLS, (LOOK,)), one_call=one_call) for one_call in (True, False))
+    for name in FIELDS:
+        wanted.pop(name, None)
+    assert wanted == plain
 
 
 @every_api
@@ -183,7 +194,7 @@ async def test_a_server_that_does_not_know_the_field_is_asked_without_it_from_th
         else:
             await playing(Script((Say("Done."),)))(exchange, spelling)
 
-    async with at(api, strict, parallel=False) as (model, endpoint):
+    async with at(api, strict, one_call=True) as (model, endpoint):
         for _ in range(2):
             last = (await parts_of(model, tools=(LOOK,)))[-1]
             assert isinstance(last, Finish) and last.message.text == "Done." and not last.notes
@@ -216,4 +227,4 @@ def test_the_persons_word_comes_before_the_engines() -> None:
     info = info_of("chat", "http://127.0.0.1/v1")
     told = Listed("m", parallel=True)
     assert told_by(info, told).parallel is True
-    assert told_by(replace(info, parallel=False), told).parallel is False
+    assert told_by(replace(info, parallel=True), Listed("m", parallel=False)).parallel is True

@@ -205,7 +205,7 @@ async def test_a_model_that_refuses_images_gets_the_request_without_and_none_lat
         model = ChatClient(ModelInfo("any", "m", endpoint.url, sees=True), profile_of("any"))
         finish = await told(model, [PNG])
         assert finish.message.text == "fine"
-        assert finish.notes == ("any/m takes no images: they are sent as their markers only.",)
+        assert finish.notes == ("any/m takes no images. They are sent as their markers only.",)
         assert model.info.sees is False
         assert (await told(model, [PNG])).notes == ()
         await model.aclose()
@@ -242,7 +242,10 @@ async def test_a_model_nobody_knows_gets_markers_only() -> None:
     async with Refusing(400) as endpoint:
         model = ChatClient(ModelInfo("any", "my-model", endpoint.url), profile_of("any"))
         finish = await told(model, [PNG])
-        assert finish.notes == ("any/my-model takes no images: they are sent as their markers only.",)
+        assert finish.notes == (
+            "Nobody says that any/my-model takes images (`vision = true` in the settings does). "
+            "They are sent as their markers only.",
+        )
         assert model.info.sees is False
         await model.aclose()
     assert endpoint.requests[-1]["messages"] == [{"role": "user", "content": "look"}]

@@ -138,6 +138,19 @@ def test_arguments_against_the_schema_never_reach_the_server(
     assert "text" in results(model.requests[2])[0]
 
 
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [(ECHO, {"text": 5}), ("bash", {"cmd": "ls"}), ("write_file", {"path": 7, "content": ""})],
+)
+def test_nobody_is_asked_about_a_call_whose_arguments_its_tool_does_not_take(
+    play: Open, tool: str, arguments: dict[str, Any]
+) -> None:
+    with play(load(ECHO), call(tool, arguments), say("oh"), access="confirm") as driver:
+        assert driver.ask("go").reason == "done"
+        assert driver.results()[-1].state == "failed"
+        assert not driver.of(p.ApprovalQuestion)
+
+
 def test_a_repeated_call_gets_a_remark_at_the_third_fifth_and_eighth_time(
     play: Open, model: ScriptedModel
 ) -> None:

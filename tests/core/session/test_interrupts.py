@@ -44,28 +44,40 @@ def running(driver: Driver, number: int) -> str:
 @pytest.mark.parametrize(
     ("stage", "sign", "kept"),
     [
-        ("hang-before-headers", p.StepStarted, ""),
-        ("hang", p.StepStarted, ""),
+        ("hang-before-headers", p.StepStarted, None),
+        ("hang", p.StepStarted, None),
         ("hang-mid-reasoning", p.ReasoningDelta, ""),
         ("hang-mid-text", p.TextDelta, "Half an ans"),
-        ("hang-mid-arguments", p.StepStarted, ""),
     ],
 )
 def test_an_interrupt_while_the_model_answers_ends_the_turn_and_keeps_its_words(
-    play: Open, model: ScriptedModel, stage: str, sign: type[Any], kept: str
+    play: Open, model: ScriptedModel, stage: str, sign: type[Any], kept: str | None
 ) -> None:
     with play(mode(stage), say("hello"), servers={}) as driver:
         driver.send(p.Submit("first"))
         started(driver, sign)
         driver.wait(lambda _: model.requests, "the request")
         driver.send(p.Interrupt())
-        assert driver.turn_end(0).reason == "interrupted"
+        end = driver.turn_end(0)
+        assert (end.reason, end.give_back) == ("interrupted", kept is None)
         assert driver.ask("hi").reason == "done"
     messages = model.requests[1]["messages"][1:]
     answers = [message["content"] for message in messages if message["role"] == "assistant"]
     assert answers == ([kept] if kept else [])
-    assert "first" in messages[0]["content"]
+    assert ("first" in messages[0]["content"]) == (
+        kept is not None
+    )  # what nobody answered is back in the prompt
     assert messages[-1]["content"].endswith("hi")
+
+
+def test_an_interrupt_while_a_call_is_written_makes_no_call(play: Open, model: ScriptedModel) -> None:
+    with play(mode("hang-mid-arguments"), say("hello"), servers={}) as driver:
+        driver.send(p.Submit("first"))
+        driver.wait(lambda _: model.requests, "the request")
+        driver.send(p.Interrupt())
+        assert driver.turn_end(0).reason == "interrupted"
+        assert driver.ask("hi").reason == "done"
+        assert not driver.of(p.CallStarted)
 
 
 @pytest.mark.parametrize(
@@ -117,7 +129,7 @@ def test_an_interrupt_between_tries_ends_the_wait(play: Open, model: ScriptedMod
         driver.send(p.Submit("first"))
         started(driver, p.Retrying)
         driver.send(p.Interrupt())
-        assert driver.turn_end(0).reason == "interrupted"
+        assert (driver.turn_end(0).reason, driver.turn_end(0).give_back) == ("interrupted", True)
         spending = driver.core.spending()
         assert spending is not None and spending.session.requests == 0  # it was refused
         assert driver.ask("hi").reason == "done"

@@ -53,7 +53,7 @@ async def test_whether_a_model_sees_is_told_once_one_is_chosen(tmp_path: Path) -
     await asyncio.sleep(0)
     assert not asked.done()
     assert await model.choose("any/m", "http://127.0.0.1:9/v1") == "any/m"
-    assert await asked == "any/m"
+    assert await asked == "any/m takes no images."
     await model.aclose()
 
 
@@ -167,3 +167,22 @@ def test_a_choice_that_fails_inside_holds_no_turn(play: Open, monkeypatch: pytes
     with play(servers={}) as driver:
         end = driver.ask("hello")
         assert (end.reason, end.message) == ("failed", NO_MODEL)
+
+
+def test_a_window_that_only_the_endpoint_knows_is_asked_for_and_shown(
+    play: Callable[..., Driver], model: ScriptedModel
+) -> None:
+    model.told = {"context_length": 32_768}
+    with play(say("hi"), servers={}) as driver:
+        driver.wait(lambda _: any(one.window == 32_768 for one in driver.of(p.ModelChanged)), "the window")
+        driver.wait(lambda _: any(one.window == 32_768 for one in driver.of(p.UsageChanged)), "the meter")
+        assert driver.ask("hello").reason == "done"
+    assert [one.path for one in model.exchanges].count("/v1/models") == 1
+
+
+def test_an_endpoint_that_lists_nothing_leaves_the_window_unknown(
+    play: Callable[..., Driver], model: ScriptedModel
+) -> None:
+    with play(say("hi"), servers={}) as driver:
+        assert driver.ask("hello").reason == "done"
+        assert all(one.window == 0 for one in driver.of(p.ModelChanged))

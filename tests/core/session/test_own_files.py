@@ -121,10 +121,10 @@ def test_an_endpoint_is_asked_beforehand_whether_a_model_nobody_knows_sees(
     with play(say("ok"), servers={}) as driver:
         driver.wait(lambda _: driver.of(p.ModelChanged), "the model")
         driver.send(p.Attach("", "shot.png"))
-        driver.wait(lambda _: any("takes no images" in one.text for one in driver.of(p.Notice)), "a word")
+        driver.wait(lambda _: any("Nobody says that" in one.text for one in driver.of(p.Notice)), "a word")
         assert not driver.of(p.TurnStarted) and not model.requests
         driver.ask("what is this?")
-        assert len([one for one in driver.of(p.Notice) if "takes no images" in one.text]) == 1
+        assert len([one for one in driver.of(p.Notice) if "Nobody says that" in one.text]) == 1
     assert isinstance(user(model.requests[0]), str)
 
 

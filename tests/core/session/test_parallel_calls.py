@@ -27,7 +27,7 @@ def test_a_person_keeps_a_model_to_one_call_at_a_time(
         assert len(driver.of(p.CallStarted)) == 2
     assert [body["parallel_tool_calls"] for body in model.requests] == [False, False]
     roles = [message["role"] for message in model.requests[1]["messages"][-4:]]
-    assert roles == ["assistant", "tool", "assistant", "tool"]
+    assert roles == ["user", "assistant", "tool", "tool"]
 
 
 def test_a_template_that_takes_single_calls_costs_one_request_and_a_word(

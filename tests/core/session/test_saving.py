@@ -345,6 +345,17 @@ def test_tools_the_conversation_used_are_loaded_again_and_one_note_says_what_is_
     assert "fix.echo" not in note
 
 
+def test_a_tool_that_was_called_without_being_loaded_is_not_loaded_by_a_resume(
+    play: Open, model: ScriptedModel
+) -> None:
+    with play(call(ECHO, {"text": "x"}), say("oh"), access="auto") as one:
+        one.phase("fix", "ready")
+        one.ask("do it")
+    with play(resume="last") as two:
+        again(model, two)
+    assert ECHO not in [tool["function"]["name"] for tool in model.requests[-1]["tools"]]
+
+
 def test_a_tool_that_says_something_else_is_not_loaded_and_its_approval_holds_no_more(
     play: Open, model: ScriptedModel, tmp_path: Path
 ) -> None:

@@ -39,6 +39,9 @@ class DemoModel:
     async def sight(self) -> bool:
         return await self._client.sight()
 
+    async def look_up(self) -> bool:
+        return False
+
     async def accepts(self, tools: Sequence[ToolDefinition]) -> bool:
         return await self._client.accepts(tools)
 

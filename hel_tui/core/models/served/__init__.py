@@ -81,7 +81,15 @@ async def _model(
     engine: Engine, path: Path, size: int, head: Head, progress: Progress, parallel: bool | None
 ) -> tuple[ServedModel, str]:
     listed, problem = await engine_models(LOCAL_FILE, engine.base_url, engine.key, ASK_LIMIT)
-    info = ModelInfo(LOCAL_FILE, str(path), engine.base_url, window=size, prices=FREE, parallel=parallel)
+    info = ModelInfo(
+        LOCAL_FILE,
+        str(path),
+        engine.base_url,
+        window=size,
+        prices=FREE,
+        parallel=True if parallel else None,
+        one_call=parallel is False,
+    )
     notes = [problem] if problem else []
     if listed:
         one = replace(listed[0], name=path.name)
@@ -137,6 +145,10 @@ class ServedModel:
     async def sight(self) -> bool:
         """Whether it takes images."""
         return await self._client.sight()
+
+    async def look_up(self) -> bool:
+        """Whether anything more was told: all is known from its file."""
+        return False
 
     async def accepts(self, tools: Sequence[ToolDefinition]) -> bool:
         """Whether a tiny request with these tools is taken."""
