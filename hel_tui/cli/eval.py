@@ -87,6 +87,7 @@ def main(argv: Sequence[str]) -> int:
         lab = read_lab(find_lab(args.lab))
         plan = _plan(lab, args)
         folder = (args.output or Path("results") / lab.name).expanduser().absolute()
+        _keep_apart(lab, folder, plan.keep)
         results = Results(folder, writes=not args.report)
         if args.again and not args.report:
             results.set_aside()
@@ -122,6 +123,16 @@ def _plan(lab: Lab, args: argparse.Namespace) -> Plan:
         max_cost=args.max_cost,
         keep=args.keep.expanduser().absolute() if args.keep is not None else None,
     )
+
+
+def _keep_apart(lab: Lab, *folders: Path | None) -> None:
+    """Refuse to write into a project of the lab: the next run would be of another one. Raises BadLab."""
+    from hel_tui.labs.tables import BadLab
+
+    for project in {one.project.resolve() for one in lab.conditions}:
+        for folder in folders:
+            if folder is not None and folder.resolve().is_relative_to(project):
+                raise BadLab(f"{folder} is in {project}, which is copied for each run: name another folder")
 
 
 def _chosen(lab: Lab, named: str | None) -> tuple[Condition, ...]:
@@ -189,7 +200,7 @@ def _tell(plan: Plan, results: Results, args: argparse.Namespace) -> int:
     else:
         print(text, end="")
     if rows and not args.report:
-        problem = write_atomic(results.folder / REPORT, text.encode(), mode=0o644)
+        problem = write_atomic(results.folder / REPORT, text.encode(), mode=0o644, follow=False)
         if problem is not None:
             _say(problem.sentence)
             return Exit.FAILED

@@ -20,7 +20,7 @@ from hel_tui.core.store.reading import open_plain
 from hel_tui.core.threads import in_thread
 from hel_tui.core.tools.processes import Bounded, run_program
 from hel_tui.labs.lab import Check, Wanted
-from hel_tui.labs.reading import files_of, laid_name
+from hel_tui.labs.laying import files_of, laid_name, named
 
 COMMAND_TIME = 120.0
 """Seconds a check's program may take."""
@@ -178,8 +178,8 @@ async def _command_miss(command: Sequence[str], scene: Scene) -> str:
 
 def changed_files(scene: Scene) -> tuple[str, ...]:
     """Files outside `.hel` that are new, gone or different, sorted; as paths in the project."""
-    before = {laid_name(one.relative_to(scene.template)).as_posix(): one for one in files_of(scene.template)}
-    after = {one.relative_to(scene.project).as_posix(): one for one in files_of(scene.project)}
+    before = {named(laid_name(one.relative_to(scene.template))): one for one in files_of(scene.template)}
+    after = {named(one.relative_to(scene.project)): one for one in files_of(scene.project)}
     names = sorted(name for name in {*before, *after} if not name.startswith(".hel/"))
     return tuple(name for name in names if _content(before.get(name)) != _content(after.get(name)))
 

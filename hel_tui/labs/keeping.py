@@ -13,16 +13,29 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from hel_tui.core.store.reading import open_plain
+from hel_tui.core.store.atomic import why
+from hel_tui.core.store.reading import Unreadable, read_plain
+from hel_tui.foreign import whole_characters
 from hel_tui.labs.lab import Lab
 from hel_tui.labs.running import Run
 
 ROWS = "runs.jsonl"
+MOST_BYTES = 256 << 20
+"""Bytes of a file of rows that is read."""
 _KEY = ("condition", "run")
-_FIGURES = ("model_calls", "tool_calls", "input_tokens", "cached_tokens", "output_tokens", "reasoning_tokens")
-_TOLD = ("digest", "model", "passed", "checks", "notes", "called_before_loading", "server_calls", "ended")
-_NEEDED = frozenset((*_KEY, *_TOLD, *_FIGURES, "seconds"))
-"""What every row has."""
+_TEXTS = ("condition", "digest", "model", "ended")
+_COUNTS = (
+    "run",
+    "model_calls",
+    "tool_calls",
+    "input_tokens",
+    "cached_tokens",
+    "output_tokens",
+    "reasoning_tokens",
+    "called_before_loading",
+)
+_HAS = {"effort": "", "error": "", "hel": "", "cost": None, "unpriced": 0}
+"""What rows of an earlier hel may lack."""
 _WAYS = "; --again puts them aside, --output DIR keeps these elsewhere"
 
 
@@ -36,8 +49,10 @@ class Results:
     def __init__(self, folder: Path, *, writes: bool = True) -> None:
         """Reads what is there. Who `writes` has the folder alone until its process ends.
 
-        Raises Foreign, OSError.
+        A link in the current folder is not followed: it may have come with somebody's project. Raises
+        Foreign, OSError.
         """
+        _refuse_links(folder)
         self.folder = folder
         self._claim = _claimed(folder) if writes else None
         self.file = folder / ROWS
@@ -45,9 +60,10 @@ class Results:
         self._torn = False
         self.spent = 0.0
         """US dollars, over all runs that were ever made here."""
-        if self.file.exists():
-            with open_plain(self.file) as file:
-                self._read(file.read())
+        data = read_plain(self.file, within=folder, limit=MOST_BYTES) if folder.exists() else None
+        if isinstance(data, Unreadable):
+            raise Foreign(f"{self.file}: {data.sentence}")
+        self._read(data or b"")
 
     def _read(self, data: bytes) -> None:
         self._torn = bool(data) and not data.endswith(b"\n")
@@ -56,12 +72,12 @@ class Results:
                 row = json.loads(line)
             except (ValueError, RecursionError):  # the line it was in the middle of
                 continue
-            if isinstance(row, dict) and row.keys() >= _NEEDED:
+            if (row := _sound(row)) is not None:
                 self._take(row)
 
     def _take(self, row: dict[str, Any]) -> None:
         self._rows[tuple(row[key] for key in _KEY)] = row
-        self.spent += row.get("cost") or 0.0
+        self.spent += row["cost"] or 0.0
 
     @property
     def rows(self) -> list[dict[str, Any]]:
@@ -87,8 +103,10 @@ class Results:
 
     def add(self, row: dict[str, Any]) -> None:
         """Keep one run: on disk before it counts. Raises OSError."""
+        row = _HAS | _whole(row)
         line = json.dumps(row, ensure_ascii=False).encode() + b"\n"
-        with self.file.open("ab") as file:
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        with os.fdopen(os.open(self.file, flags, 0o644), "ab") as file:
             file.write(b"\n" + line if self._torn else line)
             file.flush()
             os.fsync(file.fileno())
@@ -112,10 +130,72 @@ class Results:
         return aside
 
 
+def _refuse_links(folder: Path) -> None:
+    """Raises Foreign where a step from the current folder to `folder`, or its file of rows, is a link."""
+    here = Path.cwd()
+    inside = [part for part in (folder, *folder.parents) if part != here and part.is_relative_to(here)]
+    for part in (folder / ROWS, *inside):
+        if part.is_symlink():
+            raise Foreign(f"{part} is a link: results are written into plain folders and files only")
+
+
+def _sound(row: Any) -> dict[str, Any] | None:
+    """A row that can be told and summed; None for anything else that somebody wrote there."""
+    if not isinstance(row, dict):
+        return None
+    row = _HAS | _whole(row)
+    cost = row["cost"]
+    is_sound = (
+        all(isinstance(row.get(key), str) for key in (*_TEXTS, "effort", "error", "hel"))
+        and all(_is_count(row.get(key)) for key in (*_COUNTS, "unpriced"))
+        and _is_sum(row.get("seconds"))
+        and (cost is None or _is_sum(cost))
+        and isinstance(row.get("passed"), bool)
+        and isinstance(checks := row.get("checks"), list)
+        and all(map(_is_check, checks))
+        and isinstance(notes := row.get("notes"), dict)
+        and all(isinstance(one, bool) for one in notes.values())
+        and isinstance(calls := row.get("server_calls"), list)
+        and all(isinstance(one, str) for one in calls)
+    )
+    return row if is_sound else None
+
+
+def _is_check(one: Any) -> bool:
+    return (
+        isinstance(one, dict)
+        and isinstance(one.get("name"), str)
+        and isinstance(one.get("passed"), bool)
+        and isinstance(one.get("why"), str)
+    )
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 53
+
+
+def _is_sum(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e15
+
+
+def _whole(value: Any) -> Any:
+    """A JSON value whose texts can be encoded: a model and a server may send half a character."""
+    if isinstance(value, str):
+        return whole_characters(value)
+    if isinstance(value, dict):
+        return {whole_characters(key): _whole(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_whole(one) for one in value]
+    return value
+
+
 def _claimed(folder: Path) -> int:
     """A handle that keeps others from writing there, however this process ends."""
-    folder.mkdir(parents=True, exist_ok=True)
-    handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Foreign(f"{folder}: {why(error)}") from None
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
@@ -15,8 +14,10 @@ from typing import Any, cast
 from hel_tui.core.checks.masks import pattern_problem
 from hel_tui.core.models.types import EFFORTS
 from hel_tui.core.protocol import ACCESS_LEVELS, AccessLevel
+from hel_tui.core.store.atomic import why
 from hel_tui.core.store.reading import open_plain
 from hel_tui.labs.lab import SCRIPTED, Check, Condition, Expect, Lab, ScriptedCall, ScriptedStep, Wanted
+from hel_tui.labs.laying import digest, digest_of
 from hel_tui.labs.tables import BadLab, Table
 
 FILE = "lab.toml"
@@ -70,7 +71,7 @@ def read_lab(path: Path) -> Lab:
         about=top.text("about", ""),
         repetitions=top.whole("repetitions", 3, most=_MOST_RUNS),
         parallel=top.whole("parallel", 1, most=64),
-        digest=_digest(data, {one.project for one in conditions}),
+        digest=_whole(data, {one.project for one in conditions}),
     )
     pins = top.table("pins")
     top.done()
@@ -100,9 +101,7 @@ def _condition(own: Table, shared: Mapping[str, Any], folder: Path) -> Condition
     name = table.text("name")
     if not _NAME.fullmatch(name):
         raise table.bad("name", "letters, digits, dots, dashes")
-    project = folder / table.text("project", "project")
-    if not project.is_dir():
-        raise table.bad("project", f"a folder beside the lab: {project} is none")
+    project = _project(table, folder)
     found = Condition(
         name=name,
         prompt=table.text("prompt"),
@@ -124,6 +123,28 @@ def _condition(own: Table, shared: Mapping[str, Any], folder: Path) -> Condition
     )
     table.done()
     return found
+
+
+def _project(table: Table, folder: Path) -> Path:
+    """The folder that is copied. It lies beside the lab, so that a lab cannot ask for anybody's files."""
+    said = _inside(table, "project", table.text("project", "project"))
+    project = folder / said
+    if not Path(said).parts or not project.is_dir():
+        raise table.bad("project", f"a folder beside the lab: {project} is none")
+    for part in (project, *project.parents):
+        if part == folder:
+            break
+        if part.is_symlink():
+            raise table.bad("project", f"a folder beside the lab: {part} is a link")
+    return project
+
+
+def _whole(data: bytes, projects: set[Path]) -> str:
+    """The digest of a lab. Raises BadLab."""
+    try:
+        return digest(data, projects)
+    except OSError as error:
+        raise BadLab(f"{error.filename or 'a project'} cannot be read: {why(error)}") from None
 
 
 def _tools(table: Table) -> tuple[str, ...]:
@@ -171,7 +192,7 @@ def _check(table: Table) -> Check:
         calls=tuple(_wanted(table)),
         exactly=table.flag("exactly", False),
         not_called=table.texts("not_called"),
-        command=table.texts("command"),
+        command=_command(table),
     )
     table.done()
     of_file = found.exact is not None or found.contains or found.matches or found.absent
@@ -182,6 +203,13 @@ def _check(table: Table) -> Check:
     if found == Check(found.name):
         raise BadLab(f"{table.where}: it looks at nothing")
     return found
+
+
+def _command(table: Table) -> tuple[str, ...]:
+    words = table.texts("command")
+    if any("\0" in word for word in words):
+        raise table.bad("command", "words without a NUL")
+    return words
 
 
 def _wanted(table: Table) -> Iterable[Wanted]:
@@ -208,7 +236,7 @@ def _pattern(table: Table, key: str, text: str) -> str:
 
 def _inside(table: Table, key: str, path: str) -> str:
     """A path that stays in the project."""
-    if Path(path).is_absolute() or ".." in Path(path).parts:
+    if Path(path).is_absolute() or ".." in Path(path).parts or "\0" in path:
         raise table.bad(key, "a path inside the project")
     return path
 
@@ -216,39 +244,13 @@ def _inside(table: Table, key: str, path: str) -> str:
 # -------------------------------------------------------------------- pins
 
 
-def laid_name(inside: Path) -> Path:
-    """Where a file of a project is laid: `dot-x` stands for `.x`, which tools for packages leave out."""
-    return Path(*(re.sub("^dot-", ".", part) for part in inside.parts))
-
-
-def files_of(project: Path) -> list[Path]:
-    """Every file of a project folder, sorted; nothing Python left there."""
-    found = (path for path in project.rglob("*") if path.is_file() or path.is_symlink())
-    return sorted(path for path in found if "__pycache__" not in path.parts)
-
-
-def _digest(data: bytes, projects: Iterable[Path]) -> str:
-    whole = hashlib.sha256(data)
-    for project in sorted(projects):
-        for path in files_of(project):
-            inside = path.relative_to(project).as_posix()
-            content = _content(path) if path.is_file() else b""
-            whole.update(f"\0{inside}\0{len(content)}\0".encode() + content)
-    return whole.hexdigest()
-
-
-def _content(path: Path) -> bytes:
-    with open_plain(path) as file:
-        return file.read()
-
-
 def _hold_pins(folder: Path, pins: Table) -> None:
     """Refuse a lab whose pinned files are not what was looked over."""
     for name, wanted in pins.values.items():
         path = folder / _inside(pins, name, name)
         try:
-            found = hashlib.sha256(_content(path)).hexdigest()
+            found = digest_of(path)
         except OSError as error:
-            raise BadLab(f"{pins.where}: {name} cannot be read: {error.strerror}") from None
+            raise BadLab(f"{pins.where}: {name} cannot be read: {why(error)}") from None
         if found != wanted:
             raise BadLab(f"{pins.where}: {name} is another file than the one pinned: its SHA-256 is {found}")

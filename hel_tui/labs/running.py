@@ -6,7 +6,6 @@ Not here: which runs are made (campaign), what the checks look at (checking).
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 import time
 from collections import Counter
@@ -23,7 +22,7 @@ from hel_tui.core.store.redact import Redactor, secrets_in
 from hel_tui.core.store.settings import load_settings
 from hel_tui.labs.checking import Scene, look, server_calls
 from hel_tui.labs.lab import SCRIPTED, Condition, Lab
-from hel_tui.labs.reading import files_of, laid_name
+from hel_tui.labs.laying import lay
 from hel_tui.labs.scripted import scripted_model
 from hel_tui.labs.tables import BadLab
 
@@ -175,15 +174,6 @@ async def _ask(
 def _ended(result: Result) -> str:
     """How the last turn ended, in the words of the events; `timeout` when the run's time was up."""
     return "timeout" if (result.status, result.reason) == ("limit", "interrupted") else result.reason
-
-
-def lay(template: Path, project: Path) -> None:
-    """Copy a lab's project fresh; `dot-x` becomes `.x`, links stay links. Raises OSError."""
-    project.mkdir(parents=True)
-    for source in files_of(template):
-        target = project / laid_name(source.relative_to(template))
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(source, target, follow_symlinks=False)
 
 
 def approve(project: Path, environ: Mapping[str, str], condition: Condition) -> None:

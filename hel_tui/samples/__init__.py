@@ -29,8 +29,9 @@ def lay(directory: Path, python: str) -> Path:
         raise NotASample(f"{directory} is not a folder.")
     if directory.is_dir() and any(directory.iterdir()) and not is_sample(directory):
         raise NotASample(f"{directory} is not empty and not a sample project: name a new folder.")
-    if (directory / ".hel").is_symlink():
-        raise NotASample(f"{directory / '.hel'} is a symbolic link: name a new folder.")
+    for folder in (directory / ".hel", directory / ".hel" / "mcp"):
+        if folder.is_symlink():
+            raise NotASample(f"{folder} is a symbolic link: name a new folder.")
     for source in sorted(TEMPLATE.rglob("*")):
         if source.is_dir() or "__pycache__" in source.parts:
             continue

@@ -16,7 +16,7 @@ import pytest
 from hel_tui.core.tools.processes import Bounded
 from hel_tui.labs.checking import Scene, changed_files, look, server_calls
 from hel_tui.labs.lab import Check, Wanted
-from hel_tui.labs.running import lay
+from hel_tui.labs.laying import lay
 
 
 @pytest.fixture

@@ -179,7 +179,7 @@ def _tell(one: _Run, report: Report) -> int:
     else:
         print(told(report), end="")
     if one.args.junit is not None:
-        problem = write_atomic(one.args.junit.absolute(), junit(report), mode=0o644)
+        problem = write_atomic(one.args.junit.absolute(), junit(report), mode=0o644, follow=False)
         if problem is not None:
             sorry(problem.sentence)
             return Exit.FAILED

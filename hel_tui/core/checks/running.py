@@ -114,5 +114,5 @@ def keep_snapshot(project: Path, check: Check, result: Json, mask: Callable[[str
         if part.is_relative_to(project) and part != project
     ):
         return f"{path} was not saved: a part of it is a link."
-    failed = write_atomic(path, text.encode(), mode=0o644)
+    failed = write_atomic(path, text.encode(), mode=0o644, follow=False)
     return failed.sentence if failed is not None else ""

@@ -51,12 +51,18 @@ def why(error: OSError) -> str:
     return _REASONS.get(error.errno or 0) or (error.strerror or str(error)).lower()
 
 
-def write_atomic(path: Path, data: bytes, mode: int = PRIVATE_FILE) -> NotWritten | None:
+def write_atomic(
+    path: Path, data: bytes, mode: int = PRIVATE_FILE, *, follow: bool = True
+) -> NotWritten | None:
     """Replace `path` by `data`: temporary file, fsync, rename. Readers see the old or the new, never a part.
 
-    A link is followed, so that a linked file stays linked. Missing folders are made private. None when done.
+    A link is followed, so that a linked file stays linked; without `follow` one is left alone and nothing is
+    written: in a project it may have come with somebody's files. Missing folders are made private. None when
+    done.
     """
-    target = Path(os.path.realpath(path))
+    if not follow and path.is_symlink():
+        return NotWritten(path, f"{path} was not saved: it is a link.")
+    target = Path(os.path.realpath(path)) if follow else path
     part = target.with_name(part_name())
     try:
         make_private(target.parent)

@@ -134,3 +134,12 @@ def test_of_a_new_file_that_cannot_be_written_nothing_is_left(
     assert failed is not None
     assert "the disk is full" in failed.sentence
     assert not (tmp_path / "new").exists()
+
+
+def test_a_link_that_is_not_to_be_followed_is_left_with_what_it_points_to(tmp_path: Path) -> None:
+    (tmp_path / "mine").write_text("mine")
+    (tmp_path / "report.md").symlink_to("mine")
+    problem = write_atomic(tmp_path / "report.md", b"theirs", follow=False)
+    assert problem is not None and "is a link" in problem.sentence
+    assert ((tmp_path / "report.md").is_symlink(), (tmp_path / "mine").read_text()) == (True, "mine")
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["mine", "report.md"]
