@@ -15,6 +15,9 @@ from hel_tui.core import protocol as p
 Result = TypeVar("Result")
 AT_ONCE = (p.Interrupt, p.Reply, p.CancelCall, p.SetAccess)
 """Commands that never wait: they stop something, or something waits for them."""
+_STOPS = (p.Interrupt, p.CancelCall)
+_WORK = (p.Submit, p.UsePrompt, p.Compact, p.RunShell, p.CallTool)
+"""What the others may be meant to stop."""
 
 
 class Inbox:
@@ -35,7 +38,8 @@ class Inbox:
     async def meanwhile(
         self, work: Coroutine[Any, Any, Result], obey: Callable[[p.Command], None]
     ) -> Result | None:
-        """Wait for `work`, and hand what cannot wait to `obey`; the rest comes after it, in its order.
+        """Wait for `work`, and hand what cannot wait to `obey`; the rest comes after it, in its order. What
+        stops something stops what runs at once, and what was sent before it and still waits in its turn.
 
         None where the end of the session came first: the work is cancelled then.
         """
@@ -54,8 +58,12 @@ class Inbox:
                     return None
                 if isinstance(command, AT_ONCE):
                     obey(command)
-                else:
+                if not isinstance(command, AT_ONCE) or self._is_for_later(command):
                     self._later.append(command)
             return working.result()
         finally:
             working.cancel()
+
+    def _is_for_later(self, command: p.Command) -> bool:
+        """Whether it may be meant for something that was sent before it and has not begun."""
+        return isinstance(command, _STOPS) and any(isinstance(one, _WORK) for one in self._later)

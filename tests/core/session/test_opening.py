@@ -81,6 +81,29 @@ def test_what_is_said_meanwhile_is_said_in_the_session_that_opens(
 
 
 @pytest.mark.parametrize("at_the_start", [True, False])
+def test_a_stop_behind_a_message_that_waits_for_the_session_stops_it(
+    play: Open, earlier: Path, door: Door, model: ScriptedModel, at_the_start: bool
+) -> None:
+    with play(say("well"), servers={}, resume=earlier.name if at_the_start else "") as driver:
+        if not at_the_start:
+            driver.send(p.ResumeSession(earlier.name))
+        driver.wait(lambda _: door.reached.is_set())
+        driver.send(p.Interrupt(whole=True))
+        driver.send(p.Submit("second"))
+        driver.send(p.Submit("third"))
+        driver.send(p.Interrupt(whole=True))
+        driver.send(p.CallTool("read_file", '{"path": "config.ini"}', key="1"))
+        driver.send(p.CancelCall("hand-1"))
+        door.open.set()
+        end = driver.wait(lambda _: [one for one in driver.of(p.TurnEnded) if one.turn == 2], "its end")[0]
+        assert (end.reason, end.give_back) == ("interrupted", True)
+        driver.wait(lambda _: driver.of(p.Queued)[-1] == p.Queued(("third",), held=1), "the next to be held")
+        driver.wait(lambda _: driver.of(p.CallChanged), "the call")
+        assert {one.state for one in driver.of(p.CallChanged)} == {"cancelled"}
+    assert len(model.requests) == 1, "that of the session before"
+
+
+@pytest.mark.parametrize("at_the_start", [True, False])
 def test_hel_ends_meanwhile_and_the_session_is_free_again(
     play: Open, earlier: Path, door: Door, at_the_start: bool
 ) -> None:
