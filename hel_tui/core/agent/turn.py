@@ -116,6 +116,8 @@ class Agent:
         """Puts what the person said meanwhile behind the results, before the turn's next request."""
         self._budget = budget or Budget()
         self._items = 0
+        self.asked: ChatModel | None = None
+        """The model of the turn that runs, from its first request on; whoever runs turns forgets it."""
         self._heard = False
         """Something of an answer came in the turn that runs, or ran last."""
         self._recorded_system = ""
@@ -187,7 +189,7 @@ class Agent:
         self._record.write("user", turn=turn, text=text, **recorded(images))
         step = 0
         limit = self.max_steps
-        nudged = False
+        nudged = called = False
         while True:
             if step >= limit:
                 if not await self._goes_on(step):
@@ -196,7 +198,10 @@ class Agent:
             if stop := self._budget.stop(self.totals, model.info):
                 unsent = self.take_back(before)
                 return Ending(stop.reason, stop.sentence, steps=step, unsent=unsent)
+            if called:  # only now is it sure that there is another request
+                await self.join(turn)
             step += 1
+            called = False
             self._emit(StepStarted(turn, step))
             try:
                 finish, offered = await self._ask_model(turn, step, model)
@@ -217,7 +222,7 @@ class Agent:
                 return Ending("interrupted", "You stopped the turn.", finish.message.text, step)
             if self._caller.circling:
                 return Ending("limit", self._caller.circling, finish.message.text, step)
-            await self.join(turn)
+            called = True
 
     def _nudge(self, turn: int, finish: Finish, offered: Offered) -> bool:
         """Ask the model to make a call that it wrote as text, where the tool is one it was offered; else an
@@ -238,7 +243,7 @@ class Agent:
         """One answer and what its request offered. A request that is refused as too long, or for one of its
         tools, is made again without what was too much.
         """
-        context, refusals = self.context, 0
+        context, refusals, self.asked = self.context, 0, model
         for _ in range(MOST_ROUNDS):
             offered = self._offer.request(model)
             asking = context.prepared(model, offered)

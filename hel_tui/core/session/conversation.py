@@ -162,9 +162,10 @@ class Session(Reads):
 
     async def _end(self) -> None:
         await asyncio.sleep(0)  # an answer that came just before is heard: it may be an approval to keep
+        running = self._turns.close()  # first: nothing that waits begins while something is still written
         self._parts.desk.close(GOODBYE)
         await self._parts.writes.done(SAVE_TIME)
-        tasks = [*self._tasks, *self._by_hand.running, *self._turns.close()]
+        tasks = [*self._tasks, *self._by_hand.running, *running]
         for task in tasks:
             task.cancel()
         await asyncio.gather(self._parts.host.aclose(), *tasks, return_exceptions=True)
@@ -263,6 +264,8 @@ class Session(Reads):
     async def _switch_model(self, model: str, base_url: str | None) -> None:
         label = await self._parts.model.choose(model, base_url)
         current = self._parts.model.current
+        if label is None:
+            return  # another one was chosen meanwhile
         if not label:
             self._emit(p.Notice("warning", self._parts.model.note))
         elif current is not None:

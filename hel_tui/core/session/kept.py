@@ -13,6 +13,7 @@ from pathlib import Path
 
 from hel_tui.core import protocol as p
 from hel_tui.core.agent.repair import INTERRUPTED, images_kept
+from hel_tui.core.session.held import Held, find_held
 from hel_tui.core.session.waiting import told_again
 from hel_tui.core.store.atomic import why
 from hel_tui.core.store.sessions import mending
@@ -36,8 +37,6 @@ MOST_SHOWN = 16 << 20
 NEVER_RAN = "Interrupted before it ran; it was not executed."
 ENDED = "hel ended before this turn did. What arrived until then is kept."
 _OVER = frozenset({"ok", "failed", "refused", "cancelled"})
-_SENT = frozenset({"StepStarted", "CallStarted"})
-"""Kinds of records which show that what began a turn was sent."""
 
 
 @dataclass(slots=True)
@@ -57,14 +56,10 @@ class Opened:
     """What the history lacks after the end that came too early."""
     ending: list[p.Event] = field(default_factory=list)
     """What a screen is told of that end."""
-    waiting: list[tuple[int, Json]] = field(default_factory=list)
-    """(number, record) of what was queued, or said, and not sent, in its order."""
-    last_queued: int = 0
-    """The highest number that something queued ever had."""
-    unsent: Json | None = None
-    """Of those, what is not in the file yet: what had begun as a turn and reached nobody."""
-    untold: int = 0
-    """Newest messages that are in the history although nobody was sent them."""
+    untold: list[Message] = field(default_factory=list)
+    """What comes into the history after that."""
+    held: Held = field(default_factory=Held)
+    """What waited, or was said and not sent."""
     remarks: list[str] = field(default_factory=list)
     """For the person: sentences."""
     news: list[str] = field(default_factory=list)
@@ -116,29 +111,12 @@ def _opened(folder: Path, lock: Lock) -> Opened:
     tail = shown if last <= begin else list(records_between(folder, last, None))
     opened.texts = mending.never_ended(folder, tail)
     _end(opened, [*tail, *opened.texts])
-    _find_waiting(opened, tail)
-    held, lost = told_again(record for _, record in opened.waiting)
+    opened.untold = _with_newest_images(kept.untold, folder)
+    opened.held = find_held(kept, tail)
+    held, lost = told_again(record for _, record in opened.held.waiting)
     opened.news += [held] if held else []
     opened.remarks += [lost] if lost else []
     return opened
-
-
-def _find_waiting(opened: Opened, tail: Sequence[Json]) -> None:
-    """What waited, and before it what the last turn was to send, if it ended too early for that."""
-    kept = opened.kept
-    waiting, opened.last_queued = dict(kept.waiting), kept.queued
-    last = kept.turns[-1][0] if kept.turns else 0
-    begun = next((one for one in tail if one.get("k") == "TurnStarted"), None)
-    if last > kept.ended and begun is not None and not any(one.get("k") in _SENT for one in tail):
-        text = begun.get("text")
-        written = any(one.get("turn") == last for one in waiting.values())
-        if isinstance(text, str) and text.strip() and not written:
-            opened.last_queued += 1
-            record = kept.began or {"what": "message", "text": text, "attached": begun.get("attachments", [])}
-            opened.unsent = {**record, "k": "queued", "n": opened.last_queued, "turn": last}
-            waiting[opened.last_queued] = opened.unsent
-            opened.untold = sum(1 for one in tail if one.get("k") == "message")
-    opened.waiting = sorted(waiting.items(), key=lambda one: ("turn" not in one[1], one[0]))
 
 
 def _tell_damage(opened: Opened, torn: int) -> None:

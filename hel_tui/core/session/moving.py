@@ -80,10 +80,10 @@ class Moving:
         self._turns.queue.go_on(
             [
                 (number, self._answering.work(command, again=True))
-                for number, record in opened.waiting
+                for number, record in opened.held.waiting
                 if (command := command_of(record)) is not None
             ],
-            opened.last_queued,
+            opened.held.last,
         )
         self._parts.agent.measure(self._parts.model.current)
         self._turns.queue.show()

@@ -23,7 +23,9 @@ def _nothing() -> None:
 
 
 _UNTOLD = frozenset({"server", "behind"})
-"""What the record of its beginning does not say of a turn: such work is put down before it begins."""
+"""What the record of its beginning does not say of a turn: such work is put down before it begins, and what
+has no words for the model.
+"""
 MOST_NAMED = 300
 """Characters of what is named that did not run."""
 
@@ -77,7 +79,7 @@ class WorkQueue:
         if not self._waiting:
             return None
         work = self._waiting.popleft()
-        if work.record is not None and not _UNTOLD.isdisjoint(work.record):
+        if work.record is not None and not (work.spoken and _UNTOLD.isdisjoint(work.record)):
             self._put_down(work)
         self._goes(work, "TurnStarted")
         return work
@@ -122,15 +124,15 @@ class WorkQueue:
         if names := ", ".join(work.text for work in aside if work not in back):
             self._emit(p.Notice("warning", f"Not run, because another session is open: {names[:MOST_NAMED]}"))
 
-    def close(self, unsent: Work | None = None) -> None:
+    def close(self, unsent: Work | None = None, turn: int = 0) -> None:
         """Let nothing go any more. What waits stays in the file, for whoever opens the session again; before
-        it what had begun and reached nobody, `unsent`.
+        it what had begun as `turn` and reached nobody, `unsent`.
         """
         self._held += self._waiting
         self._waiting.clear()
         if unsent is not None:
             self._held.appendleft(unsent)
-            self._keep()
+            self._put_down(unsent, turn=turn)
 
     def go_on(self, works: Sequence[tuple[int, Work]], last: int) -> None:
         """The session that opens had these, by their numbers in its file: all are held."""
@@ -153,7 +155,7 @@ class WorkQueue:
                 continue  # it was taken back meanwhile
             if isinstance(message, str):
                 return  # its own turn says why
-            self._goes(self._waiting.popleft(), "Joined")
+            self._goes(self._waiting.popleft(), "message")
             self.show()
             say(work, message)
 
@@ -165,18 +167,18 @@ class WorkQueue:
         for work in self._numbers.keys() - set(waiting):
             self._write({"k": "unqueued", "n": self._numbers.pop(work)})
 
-    def _put_down(self, work: Work) -> None:
+    def _put_down(self, work: Work, **more: int) -> None:
         if work not in self._numbers and work.record is not None:
             self._last += 1
             self._numbers[work] = self._last
-            self._write({"k": "queued", "n": self._last, **work.record})
+            self._write({"k": "queued", "n": self._last, **work.record, **more})
 
-    def _goes(self, work: Work, event: str) -> None:
-        """Write that it waits no more once the record of `event`, which is next, is in the file, too."""
+    def _goes(self, work: Work, kind: str) -> None:
+        """Write that it waits no more once the next record of this kind is in the file, too."""
         if (number := self._numbers.pop(work, None)) is not None:
-            self._write({"k": "unqueued", "n": number, "for": event})
+            self._write({"k": "unqueued", "n": number, "for": kind})
 
 
 def _is_command(work: Work) -> bool:
-    """Whether it is a line of its own, not words for the model."""
-    return not work.spoken or work.spoken.startswith("/")
+    """Whether it is a line of its own, not words of the person's for the model."""
+    return work.record is None or work.record.get("what") != "message"

@@ -100,7 +100,7 @@ class Resuming:
         def opened() -> Opened | str:
             opened = work()
             if isinstance(opened, Opened):
-                for messages in (opened.kept.messages, opened.messages):
+                for messages in (opened.kept.messages, opened.messages, opened.untold):
                     messages[:] = [without_known(message, redactor) for message in messages]
             return opened
 
@@ -152,15 +152,17 @@ class Resuming:
         for record in opened.calls:
             if (at := self._saving.add(record)) >= 0:
                 opened.kept.calls[str(record["call_id"])] = at
-        history = self._parts.agent.history
+        history, held = self._parts.agent.history, opened.held
+        if held.unsent:
+            history.withdraw(history[-held.unsent : -1])
         for message in opened.messages:
             history.append(message)
-        if opened.unsent is not None:
-            self._saving.add(opened.unsent)
-        if opened.untold:
-            history.withdraw(history[-opened.untold : -1])
+        for record in held.lines:
+            self._saving.add(record)
         for event in opened.ending:
             self._saving.emit(event)
+        for message in opened.untold:
+            history.append(message)
 
     async def load_again(self) -> None:
         """Load the tools that the conversation used, once, where they are still what they were."""

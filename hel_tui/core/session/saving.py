@@ -181,6 +181,10 @@ class Saving:
         """See `Keeper`."""
         self._write({"k": "shorten", "at": at, "text": text})
 
+    def announced(self, message: Message) -> None:
+        """See `Keeper`."""
+        self._write({**records.message_record(message, self.folder), "k": "untold"})
+
     def withdrawn(self, count: int) -> None:
         """See `Keeper`."""
         self._write({"k": "withdraw", "count": count})

@@ -143,7 +143,7 @@ class Turns:
         self._parts.model.turn_over()
         seconds = time.monotonic() - began
         if self._closing and ending.unsent:  # nobody reads it in the prompt any more
-            self.queue.close(work)
+            self.queue.close(work, turn)
         self._tell_turn(p.TurnEnded(turn, ending.reason, ending.message, seconds, ending.unsent))
         self._tell_turn = self._emit
         for message in self._untold:
@@ -170,6 +170,7 @@ class Turns:
         """Let the model know, with the next message of the person; while a turn runs, after it."""
         if self._running is not None:
             self._untold.append(message)
+            self._parts.agent.history.announce(message)
             return
         self._parts.agent.history.append(message)
         self._parts.record.write("user", turn=self.number, text=message.text, **recorded(message.images))

@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 
 from hel_tui.core import protocol as p
+from hel_tui.core.models.prices import Listed
+from hel_tui.core.models.types import Prices, Rate
 from hel_tui.core.store.places import find_places
 from hel_tui.core.store.sessions.exporting import as_json
-from tests.fixtures.models.endpoint import ScriptedModel, call, fail, mode, say
+from tests.fixtures.models.endpoint import ScriptedModel, call, fail, mode, say, usage
 from tests.rig import Driver, environment
 
 Open = Callable[..., Driver]
@@ -191,6 +193,51 @@ def test_a_new_session_gives_back_what_waits_and_what_is_held(
         assert driver.of(p.Unqueued) == [p.Unqueued("one")]
         driver.ask("hi")
     assert said(model, 1) == ["hi"]
+
+
+def test_a_message_that_begins_with_a_path_is_given_back_as_words(play: Open, project: Path) -> None:
+    with play(GATE, servers={}, access="auto") as driver:
+        begun(driver, project)
+        driver.send(p.Submit("/etc/hosts has a wrong line"))
+        driver.send(p.Submit("and this"))
+        waits(driver, "/etc/hosts has a wrong line", "and this")
+        driver.send(p.NewSession())
+        back = driver.wait(lambda _: driver.of(p.Unqueued), "what waited")
+        assert back == [p.Unqueued("/etc/hosts has a wrong line\nand this")]
+
+
+def test_what_is_said_during_the_last_step_that_may_be_is_held(
+    play: Open, project: Path, model: ScriptedModel
+) -> None:
+    with play(GATE, say("well"), servers={}, access="auto", max_steps=1) as driver:
+        begun(driver, project)
+        driver.send(p.Submit("do something else"))
+        waits(driver, "do something else")
+        (project / "go").touch()
+        asked = driver.question(p.ContinueQuestion)
+        driver.send(p.Reply(asked.id, p.ContinueAnswer(False)))
+        assert driver.turn_end(0).reason == "limit"
+        waits(driver, "do something else", held=1)
+        assert not driver.of(p.Joined)
+        driver.send(p.SendQueue())
+        driver.turn_end(1)
+    assert said(model, 1)[-1] == "do something else"
+
+
+def test_what_is_said_when_the_money_is_spent_is_held(
+    play: Open, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rate = Listed(0, Prices((Rate(1.0, 0.1, 10.0, 1.25),)))
+    monkeypatch.setattr("hel_tui.core.models.choose.listed", lambda _url, _name: rate)
+    dear = {**GATE, "usage": usage(3_000_000, 0)}
+    with play(dear, servers={}, access="auto", max_cost=2.0) as driver:
+        begun(driver, project)
+        driver.send(p.Submit("do something else"))
+        waits(driver, "do something else")
+        (project / "go").touch()
+        assert driver.turn_end(0).reason == "limit"
+        waits(driver, "do something else", held=1)
+    assert not driver.of(p.Joined)
 
 
 @pytest.mark.parametrize("to", ["new", "kept", "fork", "back"])

@@ -11,14 +11,18 @@ from typing import Any
 import pytest
 
 from hel_tui.core import protocol as p
+from hel_tui.core.session.kept import Opened, open_session
 from hel_tui.core.session.waiting import command_of, record_of
 from hel_tui.core.store.places import find_places
+from hel_tui.core.store.sessions.forking import Fork, fork_session
+from hel_tui.core.vocabulary import UserMessage
 from tests.fixtures.models.endpoint import ScriptedModel, call, say
 from tests.rig import Driver, environment
 
 Open = Callable[..., Driver]
 GATE = call("bash", {"command": "touch begun; until [ -e go ]; do sleep 0.02; done"})
 """A step that lasts until there is a file `go`."""
+RAN = "I ran a command myself:\n$ "
 
 
 @pytest.fixture
@@ -26,11 +30,11 @@ def home(tmp_path: Path) -> Path:
     return find_places(environment(tmp_path)).sessions
 
 
-def killed(home: Path, keep: Callable[[dict[str, Any]], bool] | None = None) -> str:
-    """What a kill would have left of the only session that has lines: a copy, up to the last line for which
-    `keep` holds. Returns its id.
+def killed(home: Path, keep: Callable[[dict[str, Any]], bool] | None = None, *, of: str = "") -> str:
+    """What a kill would have left of the session `of`, or of the only one that has lines: a copy, up to the
+    last line for which `keep` holds. Returns its id.
     """
-    (folder,) = [one for one in home.iterdir() if (one / "session.jsonl").exists()]
+    (folder,) = [one for one in home.iterdir() if (one / "session.jsonl").exists() and of in ("", one.name)]
     copy = folder.with_name(f"{folder.name}-killed")
     shutil.copytree(folder, copy)
     file = copy / "session.jsonl"
@@ -119,34 +123,186 @@ def test_what_goes_to_another_session_with_the_person_is_left_in_none(
         assert queue_of(driver) == p.Queued(())
 
 
-def test_a_kill_between_two_lines_neither_loses_nor_doubles_what_is_just_sent(
+SAID = ("go", "joins", "later", "!echo hi")
+
+
+def what_is_there(folder: Path) -> list[str]:
+    """What the person said, as far as the session has it: what its model was told, then what is held."""
+    opened = open_session(folder)
+    assert isinstance(opened, Opened)
+    opened.lock.release()
+    messages = opened.kept.messages[: len(opened.kept.messages) - opened.held.unsent]
+    told = [one.text for one in (*messages, *opened.messages, *opened.untold) if isinstance(one, UserMessage)]
+    held = [command_of(record) for _, record in opened.held.waiting]
+    lines = [f"!{one.command}" if isinstance(one, p.RunShell) else getattr(one, "text", "") for one in held]
+    return [*map(in_short, told), *lines]
+
+
+def in_short(text: str) -> str:
+    """A message as the person gave it: a line for the shell, and a call whose result the model is to know."""
+    if text.startswith(RAN):
+        return f"!{text.removeprefix(RAN).splitlines()[0]}"
+    return "shared" if text.startswith("I called a tool myself") else text
+
+
+def written(records: list[dict[str, Any]]) -> set[str]:
+    """What these lines say that the person said."""
+    texts = {str(one.get("text")) for one in records if one["k"] in ("queued", "TurnStarted", "message")}
+    ran = {"!echo hi"} if any(one.get("what") == "shell" for one in records) else set()
+    return {one for one in SAID if one in texts} | ran
+
+
+def assert_all_is_there(folder: Path, records: list[dict[str, Any]], where: object) -> None:
+    """Nothing that was said up to here is lost, doubled or out of order."""
+    found = what_is_there(folder)
+    begun = any(str(one.get("call_id")).startswith("shell-") for one in records)
+    told = any(one["k"] == "message" and one["text"].startswith(RAN) for one in records)
+    expected = written(records) - ({"!echo hi"} if begun and not told else set())
+    assert [one for one in found if one != "shared"] == [one for one in SAID if one in expected], where
+    assert found.count("shared") == any(one["k"] == "untold" for one in records), where
+
+
+def lines_of(folder: Path) -> list[str]:
+    return (folder / "session.jsonl").read_text().splitlines(keepends=True)
+
+
+def cut(folder: Path, lines: list[str], name: str) -> Path:
+    """A session with only these lines of it."""
+    copy = folder.with_name(name)
+    copy.mkdir()
+    (copy / "session.jsonl").write_text("".join(lines))
+    return copy
+
+
+def test_a_kill_between_any_two_lines_and_again_after_that_loses_and_doubles_nothing(
     play: Open, project: Path, home: Path
 ) -> None:
     with play(GATE, say("both"), say("well"), servers={}, access="auto") as driver:
         driver.send(p.Submit("go"))
         driver.wait(lambda _: (project / "begun").exists(), "the command")
-        driver.send(p.Submit("joins"))
+        for command in (p.Submit("joins"), p.Submit("later", True), p.RunShell("echo hi")):
+            driver.send(command)
+        driver.send(p.CallTool("read_file", '{"path": "config.ini"}', share=True))
+        driver.wait(lambda _: (one := driver.core.call("hand-1")) is not None and one.shared, "the call")
+        driver.wait(lambda _: any(len(one.texts) == 3 for one in driver.of(p.Queued)), "all to wait")
+        (project / "go").touch()
+        driver.turn_end(2)
+    (folder,) = [one for one in home.iterdir() if (one / "session.jsonl").exists()]
+    lines = lines_of(folder)
+    records = [json.loads(line) for line in lines]
+    assert what_is_there(folder).count("shared") == 1
+    again = 0
+    for end in range(next(n for n, one in enumerate(records) if one["k"] == "TurnStarted"), len(lines)):
+        first = cut(folder, lines[: end + 1], f"cut-{end}")
+        assert_all_is_there(first, records[: end + 1], end)
+        with play(*[say("well")] * 4, servers={}, resume=first.name, access="auto") as driver:
+            queue_of(driver)
+            if end % 2:
+                driver.send(p.SendQueue())
+                driver.wait(lambda _: not driver.of(p.Queued)[-1].texts, "nothing to wait")
+                driver.wait(lambda _: len(driver.of(p.TurnEnded)) == len(driver.of(p.TurnStarted)), "the end")
+        after = lines_of(first)
+        for later in range(end + 1, len(after)):
+            second = cut(folder, after[: later + 1], f"cut-{end}-{later}")
+            assert_all_is_there(second, [json.loads(line) for line in after[: later + 1]], (end, later))
+            shutil.rmtree(second)
+            again += 1
+        shutil.rmtree(first)
+    assert again > len(lines)
+
+
+def test_what_was_on_its_way_into_a_turn_is_held_also_when_something_else_is_said_first(
+    play: Open, project: Path, home: Path
+) -> None:
+    with play(GATE, say("x"), servers={}, access="auto") as driver:
+        driver.send(p.Submit("go"))
+        driver.wait(lambda _: (project / "begun").exists(), "the command")
         driver.send(p.Submit("later", True))
-        driver.wait(lambda _: any(len(one.texts) == 2 for one in driver.of(p.Queued)))
+        driver.wait(lambda _: any(len(one.texts) == 1 for one in driver.of(p.Queued)))
         (project / "go").touch()
         driver.turn_end(1)
-    (folder,) = [one for one in home.iterdir() if (one / "session.jsonl").exists()]
-    lines = (folder / "session.jsonl").read_text().splitlines(keepends=True)
-    records = [json.loads(line) for line in lines]
-    at = next(n for n, one in enumerate(records) if one["k"] == "queued")
-    for end in range(at, len(records)):
-        copy = folder.with_name(f"cut-{end}")
-        copy.mkdir()
-        (copy / "session.jsonl").write_text("".join(lines[: end + 1]))
-        with play(servers={}, resume=copy.name) as driver:
-            waiting = queue_of(driver).texts
-            shown = [one.text for one in driver.of(p.Joined)]
-            shown += [one.text for one in driver.of(p.TurnStarted)][1:]
-            sent = any(one["k"] == "StepStarted" and one["turn"] == 2 for one in records[: end + 1])
-            assert waiting.count("joins") + shown.count("joins") == 1, end
-            if any(one.get("text") == "later" for one in records[: end + 1] if one["k"] == "queued"):
-                assert waiting.count("later") == (not sent), end
-        shutil.rmtree(copy)
+    session = killed(home, of_kind("unqueued"))
+    with play(say("other answer"), servers={}, resume=session) as driver:
+        assert queue_of(driver).texts == ("later",)
+        driver.ask("another message")
+        assert driver.of(p.Queued)[-1].texts == ("later",)
+    with play(servers={}, resume=session) as driver:
+        assert queue_of(driver).texts == ("later",)
+
+
+@pytest.mark.parametrize("command", [p.RunShell("echo hi"), p.Compact("keep")])
+def test_a_command_whose_turn_began_and_did_nothing_is_held(play: Open, home: Path, command: Any) -> None:
+    with play(say("fine"), servers={}, access="auto") as driver:
+        driver.ask("hello there")
+        driver.send(command)
+        driver.turn_end(1)
+    session = killed(home, of_kind("TurnStarted", turn=2))
+    with play(servers={}, resume=session) as driver:
+        waiting = queue_of(driver)
+    assert len(waiting.texts) == waiting.held == 1
+
+
+def test_what_was_said_and_not_sent_is_held_before_what_waited_behind_it(play: Open) -> None:
+    with play(servers={"fix": "life:silent"}) as driver:
+        driver.send(p.Submit("first"))
+        driver.wait(lambda _: driver.of(p.TurnStarted))
+        driver.send(p.Submit("second"))
+        driver.send(p.Submit("third", True))
+        driver.wait(lambda _: any(len(one.texts) == 2 for one in driver.of(p.Queued)))
+    for _ in range(2):
+        with play(servers={}, resume="last") as driver:
+            assert queue_of(driver).texts == ("first", "second", "third")
+
+
+def test_a_kill_while_hel_ends_doubles_nothing(play: Open, home: Path) -> None:
+    with play(servers={"fix": "life:silent"}) as driver:
+        driver.send(p.Submit("hello there"))
+        driver.wait(lambda _: driver.of(p.TurnStarted))
+    session = killed(home, of_kind("queued"))
+    with play(servers={}, resume=session) as driver:
+        assert queue_of(driver).texts == ("hello there",)
+
+
+def test_a_kill_after_a_message_was_taken_out_of_the_conversation_leaves_it_held(
+    play: Open, home: Path
+) -> None:
+    with play(say("slow", pause=30.0), servers={}) as driver:
+        driver.send(p.Submit("hello there"))
+        driver.wait(lambda _: driver.of(p.StepStarted))
+        driver.send(p.Interrupt(whole=True))
+        driver.turn_end(0)
+    session = killed(home, of_kind("withdraw"))
+    with play(servers={}, resume=session) as driver:
+        assert queue_of(driver).texts == ("hello there",)
+
+
+def test_a_call_by_hand_beside_a_message_that_waits_does_not_send_it(play: Open, home: Path) -> None:
+    with play(servers={"fix": "life:silent"}) as driver:
+        driver.send(p.Submit("hello there"))
+        driver.wait(lambda _: driver.of(p.TurnStarted))
+        driver.send(p.CallTool("read_file", '{"path": "config.ini"}'))
+        driver.wait(lambda _: any(one.state == "ok" for one in driver.of(p.CallChanged)))
+        session = killed(home)
+    with play(servers={}, resume=session) as driver:
+        assert queue_of(driver).texts == ("hello there",)
+
+
+def test_a_result_that_waits_for_the_end_of_a_turn_reaches_the_model_after_a_kill(
+    play: Open, project: Path, home: Path, model: ScriptedModel
+) -> None:
+    with play(GATE, say("x"), servers={}, access="auto") as driver:
+        driver.send(p.Submit("go"))
+        driver.wait(lambda _: (project / "begun").exists(), "the command")
+        driver.send(p.CallTool("read_file", '{"path": "config.ini"}', share=True))
+        driver.wait(lambda _: '"untold"' in (home / driver.core.kept() / "session.jsonl").read_text())
+        session = killed(home)
+        (project / "go").touch()
+        driver.turn_end(0)
+    for _ in range(2):
+        with play(say("y"), servers={}, resume=session) as driver:
+            driver.wait(lambda _: driver.of(p.SessionRestored))
+            driver.ask("next")
+        assert str(model.requests[-1]["messages"]).count("I called a tool myself") == 1
 
 
 def test_a_message_that_began_a_turn_and_reached_nobody_is_held_once(
@@ -174,12 +330,16 @@ def test_one_that_was_put_down_for_the_model_but_not_sent_is_not_told_twice(
     with play(say("fine"), servers={}) as driver:
         driver.ask("hello there")
     session = killed(home, of_kind("message", role="user"))
-    with play(say("fine"), servers={}, resume=session) as driver:
+    with play(servers={}, resume=session) as driver:
         assert queue_of(driver).texts == ("hello there",)
-        driver.send(p.SendQueue())
-        driver.turn_end(1)
-    said = [one["content"] for one in model.requests[-1]["messages"] if one["role"] == "user"]
-    assert said == ["hello there"]
+    again = killed(home, of_kind("queued"), of=session)
+    for opened in (session, again):
+        with play(say("fine"), servers={}, resume=opened) as driver:
+            assert queue_of(driver).texts == ("hello there",)
+            driver.send(p.SendQueue())
+            driver.turn_end(1)
+        said = [one["content"] for one in model.requests[-1]["messages"] if one["role"] == "user"]
+        assert said == ["hello there"]
 
 
 def test_a_prompt_of_a_server_that_was_not_sent_is_one_again(play: Open, home: Path) -> None:
@@ -237,6 +397,22 @@ def test_a_fork_has_nothing_that_waits(play: Open, project: Path, home: Path) ->
     with play(servers={}) as driver:
         driver.send(p.ForkSession(session, 1))
         assert queue_of(driver) == p.Queued(())
+
+
+def test_a_fork_with_a_prompt_that_was_not_sent_has_it_as_a_prompt(play: Open, home: Path) -> None:
+    prompt = p.UsePrompt("fix", "greet", (("who", "otter"),))
+    with play(servers={"fix": "life:silent"}) as driver:
+        driver.send(prompt)
+        driver.wait(lambda _: driver.of(p.TurnStarted))
+        driver.send(p.Submit("and this"))
+        driver.wait(lambda _: any(len(one.texts) == 1 for one in driver.of(p.Queued)))
+        session = killed(home)
+    fork = fork_session(home / session, 1)
+    assert isinstance(fork, Fork)
+    opened = open_session(fork.folder)
+    assert isinstance(opened, Opened)
+    opened.lock.release()
+    assert [command_of(record) for _, record in opened.held.waiting] == [prompt]
 
 
 @pytest.mark.parametrize(

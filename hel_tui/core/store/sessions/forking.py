@@ -20,7 +20,7 @@ from hel_tui.core.store.sessions.folders import new_id, project_of
 from hel_tui.core.store.sessions.journal import FILE
 from hel_tui.core.store.sessions.jsonl import is_damaged, is_own, kind_of, lines_of, parsed
 from hel_tui.core.store.sessions.mending import never_ended
-from hel_tui.core.store.sessions.reading import read_session, records_between
+from hel_tui.core.store.sessions.reading import Kept, read_session, records_between
 from hel_tui.core.store.sessions.records import VERSION
 
 FILES = "files"
@@ -73,7 +73,7 @@ def fork_session(folder: Path, turn: int | None = None) -> Fork | str:
             "id": name,
             "parent": {"id": folder.name, "turn": turn},
         }
-        damaged = _copy_lines(folder, target, made, head, end)
+        damaged = _copy_lines(folder, target, made, head, end, began=_number_of(kept, turn))
         if end == kept.size:
             _copy_cut_off(folder, made, kept.turns[-1][1] if kept.turns else 0)
         made.rename(target)
@@ -124,8 +124,21 @@ def turn_before(folder: Path, turn: int) -> int:
     return max((number for number, _ in read_session(folder).turns if number < turn), default=0)
 
 
-def _copy_lines(folder: Path, target: Path, made: Path, head: dict[str, object], end: int) -> int:
-    """Copy the lines before byte `end`, files named as the fork's own. Returns how many are damaged."""
+def _number_of(kept: Kept, turn: int) -> int:
+    """The number under which was queued what became `turn`, where that one has not ended: its end may show
+    that it reached nobody, and then its line alone says what it was. 0 for none.
+    """
+    began = kept.began if turn > kept.ended else None
+    number = began.get("n") if began is not None else None
+    return number if isinstance(number, int) else 0
+
+
+def _copy_lines(
+    folder: Path, target: Path, made: Path, head: dict[str, object], end: int, *, began: int
+) -> int:
+    """Copy the lines before byte `end`, files named as the fork's own; of what waits that with the number
+    `began` alone: all others wait in one place. Returns how many are damaged.
+    """
     damaged = 0
     into = LineFile(made / FILE)
     names = {
@@ -139,7 +152,7 @@ def _copy_lines(folder: Path, target: Path, made: Path, head: dict[str, object],
                 if at >= end:
                     break
                 kind = kind_of(line)
-                if kind in ("session", "queued", "unqueued"):  # what waits, waits in one place
+                if kind == "session" or (kind in ("queued", "unqueued") and not _is(line, began)):
                     continue
                 if kind is None and (is_damaged(line) or not line.strip()):
                     damaged += is_damaged(line)
@@ -169,6 +182,12 @@ def _copy_cut_off(folder: Path, made: Path, last: int) -> None:
         into.append(b"".join(lines))
     finally:
         into.close()
+
+
+def _is(line: bytes, number: int) -> bool:
+    """Whether a line about what waits is of this number."""
+    record = parsed(line) if number else None
+    return record is not None and record.get("n") == number
 
 
 def _spelt(record: Mapping[str, object]) -> bytes:

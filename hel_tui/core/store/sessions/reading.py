@@ -24,7 +24,7 @@ from hel_tui.core.vocabulary import Image, Json, Message, ToolMessage, UserMessa
 MAX_RESULT = 2_000_000
 """Characters of a result that are read back from the file that holds it."""
 _WHOLE = KINDS | {
-    *("session", "title", "tool", "model", "queued", "unqueued", "Joined"),
+    *("session", "title", "tool", "model", "queued", "unqueued", "untold", "Joined"),
     *("UsageChanged", "TurnStarted", "StepStarted", "TurnEnded", "Compacted", "TodosChanged"),
 }
 """Kinds that are read at once. All others are events of turns, or not known."""
@@ -87,9 +87,11 @@ class Kept:
     queued: int = 0
     """The highest of those numbers that was ever given."""
     leaving: dict[str, tuple[int, Json]] = field(default_factory=dict)
-    """What is sent by the next record of this kind; where none comes it was not."""
+    """What is sent by the next record of this kind; where none comes it was not, and it is queued again."""
     began: Json | None = None
     """What was queued and became the last turn, if that turn was."""
+    untold: list[Message] = field(default_factory=list)
+    """What the model was to be told once the turn was over, and was not told."""
     items: int = 0
     """How many texts there are, or more."""
     size: int = 0
@@ -111,7 +113,6 @@ def read_session(folder: Path) -> Kept:
             if not _take(kept, at, line):
                 kept.damaged.append((at, length))
             kept.size = at + length
-    kept.waiting.update(kept.leaving.values())
     return kept
 
 
@@ -135,6 +136,8 @@ def _take(kept: Kept, at: int, line: bytes) -> bool:
         kept.updated = written
     if kind in KINDS:
         kept.summary = at if kind == "compact" else kept.summary
+        if kind == "message":
+            _hear(kept, record)
         return replay(kept.messages, record, kept.folder, damaged=bool(kept.damaged))
     _note(kept, kind, record, at)
     return True
@@ -168,6 +171,8 @@ def _note(kept: Kept, kind: str, record: Json, at: int) -> None:
             if kept.turns:
                 last = kept.spent[kept.turns[-1][0]]
                 last.after, last.model = event, kept.model
+        case "untold" if (message := records.message_of(record, kept.folder)) is not None:
+            kept.untold.append(message)
         case "queued" | "unqueued" if isinstance(number := record.get("n"), int):
             _queue(kept, kind, number, record)
         case "StepStarted" if kept.turns:
@@ -178,10 +183,22 @@ def _note(kept: Kept, kind: str, record: Json, at: int) -> None:
             pass
 
 
+def _hear(kept: Kept, record: Json) -> None:
+    """A message is in the history: it waits no more, and what was to be told is."""
+    if record.get("role") == "user":
+        kept.leaving.pop("message", None)
+    text = record.get("text")
+    told = next((n for n, one in enumerate(kept.untold) if one.text == text), None)
+    if told is not None:
+        del kept.untold[told]
+
+
 def _queue(kept: Kept, kind: str, number: int, record: Json) -> None:
     kept.queued = max(kept.queued, number)
     if kind == "queued":
         kept.waiting[number] = record
+        for kind_left in [one for one, (left, _) in kept.leaving.items() if left == number]:
+            del kept.leaving[kind_left]  # it is queued again
     elif (waited := kept.waiting.pop(number, None)) and isinstance(event := record.get("for"), str):
         kept.leaving[event] = (number, waited)
 
