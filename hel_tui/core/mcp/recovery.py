@@ -42,6 +42,7 @@ class Recovery:
     def begin_anew(self) -> None:
         """Forget what was tried: the person starts it."""
         self._backoff = Backoff()
+        self._is_given_up = False
 
     def lived(self, seconds: float) -> None:
         """A connection was ready for so long; 0 if it never was."""

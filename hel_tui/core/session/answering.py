@@ -89,6 +89,8 @@ class Answering:
             if not agent.take_back(message.before):
                 raise
             ending = Ending("interrupted", NOTHING_CAME, unsent=True)
+        finally:
+            agent.asked = None
         if ending.unsent:
             put_back()
         return ending

@@ -219,7 +219,7 @@ def assemble(
             prompt=prompt,
             accounts=lambda: agent.context.accounts,
             budget=budget,
-            model=lambda: model.current,
+            model=lambda: agent.asked or model.current,
             turn=lambda: checkpoints.turn,
             ledger=lambda told, prefix: Ledger(told, record, redactor, prefix=prefix),
             approver=decides,
@@ -245,13 +245,17 @@ def assemble(
     author = Author(project=options.project, host=host, reruns=reruns, emit=emit, spawn=spawn)
     authoring = Authoring(project=options.project, checking=checking, author=author, emit=emit, spawn=spawn)
     searches = Searches(host, record, emit)
+
+    async def blind(wait: bool) -> str:
+        return await model.blind(await model.settled() if wait else agent.asked or model.current)
+
     offerings = Offerings(
         host,
         lambda: files,
         emit,
         OwnFiles(workspace, lambda: files),
         redactor.known,
-        blind=model.blind,
+        blind=blind,
     )
 
     def turn_over(folder: Path) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,6 +63,8 @@ class Model:
         """Called when its endpoint told more of the model that answers."""
         self.is_busy: Callable[[], bool] = lambda: False
         """Whether a turn runs: it goes on with the model it began with."""
+        self._lent: list[ChatModel] = []
+        """Models that somebody asks beside the turns."""
         self._left: list[ChatModel] = []
         """Models that were chosen once and are still to be closed."""
         self._closing: set[asyncio.Task[None]] = set()
@@ -94,8 +96,9 @@ class Model:
 
     _base_url = ""
 
-    async def choose(self, model: str | None, base_url: str | None) -> str:
-        """Switch to the model named (None: the default). Returns its label, or "" for none.
+    async def choose(self, model: str | None, base_url: str | None) -> str | None:
+        """Switch to the model named (None: the default). Returns its label, "" for none, None when another
+        choice came before this one was made.
 
         One choice after the other; a file that is being loaded is given up for another choice.
         """
@@ -121,7 +124,7 @@ class Model:
         await self._settled.wait()
         return self.current
 
-    async def _chosen(self, model: str | None, base_url: str | None) -> str:
+    async def _chosen(self, model: str | None, base_url: str | None) -> str | None:
         if model is None and base_url is None and self._wishes.model:
             model, base_url = self._wishes.model, self._wishes.base_url or None
         opening = asyncio.ensure_future(self._opened(model, base_url))
@@ -130,7 +133,7 @@ class Model:
         finally:
             opening.cancel()
         if opening.cancelled():
-            return ""  # another choice came
+            return None
         found = opening.result()
         if found is None and self.current is not None:
             self._announce(self.current)
@@ -192,9 +195,8 @@ class Model:
         self.note = opened.note
         return opened.model
 
-    async def blind(self) -> str:
-        """A sentence when the model that answers takes no images, else empty; once one is chosen."""
-        model = await self.settled()
+    async def blind(self, model: ChatModel | None) -> str:
+        """A sentence when this model takes no images, else empty."""
         if model is None or await model.sight():
             return ""
         from hel_tui.core.models.sight import why_blind
@@ -313,8 +315,20 @@ class Model:
             self._go(self._close_left(), self._closing)
 
     async def _close_left(self) -> None:
-        while self._left:
-            await self._left.pop().aclose()
+        while free := [model for model in self._left if model not in self._lent]:
+            self._left.remove(free[0])
+            await free[0].aclose()
+
+    @contextlib.contextmanager
+    def lent(self, model: ChatModel) -> Iterator[None]:
+        """Keep a model open while it is asked beside the turns, though another may be chosen meanwhile."""
+        self._lent.append(model)
+        try:
+            yield
+        finally:
+            self._lent.remove(model)
+            if self._left and not self.is_busy():
+                self._go(self._close_left(), self._closing)
 
     async def _dismiss(self) -> None:
         if self._stand_in is not None:

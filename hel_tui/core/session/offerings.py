@@ -1,6 +1,6 @@
 """Resources and prompts of servers as a person uses them: list, look, attach, watch, complete, send.
 
-Not here: dialogs and pickers (a screen), the servers (mcp), the turn a prompt begins (conversation).
+Not here: dialogs and pickers (a screen), the servers (mcp), the turn a prompt begins (answering).
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ SHOWN_CHARACTERS = 8_000
 MOST_SHOWN = 20
 """How much of a prompt is shown: messages, and characters of each."""
 MOST_ATTACHED = 50
+FULL = f"{MOST_ATTACHED} files and resources are attached already."
 MOST_STRAYS = 3
 """Mentions of files that there are not that a person is told of."""
 VALUE_LENGTH = 1_000
@@ -60,10 +61,10 @@ class Offerings:
         own: OwnFiles,
         hide: Callable[[str], str] = lambda text: text,
         *,
-        blind: Callable[[], Awaitable[str]],
+        blind: Callable[[bool], Awaitable[str]],
     ) -> None:
         """`hide` takes known secrets out of what goes to the model; `blind` says why the model that answers
-        takes no images, empty when it does.
+        takes no images, empty when it does; with True once it is known which one that is.
         """
         self._own = own
         self._hide = hide
@@ -132,16 +133,14 @@ class Offerings:
 
     async def attach(self, server: str, uri: str) -> str:
         """Let a resource, or with no server a file, join the next message. Returns "" or why it cannot."""
-        problem = await self._attach(server, uri)
-        if not problem:
-            await self._look_at(self._attached.get((server, uri)))
-        return problem
-
-    async def _attach(self, server: str, uri: str) -> str:
         if (server, uri) not in self._attached and len(self._attached) >= MOST_ATTACHED:
-            return f"{MOST_ATTACHED} files and resources are attached already."
+            return FULL
+        return await self._join(await self._joining(server, uri))
+
+    async def _joining(self, server: str, uri: str) -> Joining | str:
+        """What is to join a message, read; or why it cannot."""
         if not server:
-            return self._join(await in_thread(lambda: self._hidden(self._own.read(uri)), "hel-attach"))
+            return await in_thread(lambda: self._hidden(self._own.read(uri)), "hel-attach")
         try:
             contents = await self._fetch(server, uri)
         except CallFault as fault:
@@ -167,32 +166,29 @@ class Offerings:
             estimate_tokens(text) + IMAGE_TOKENS * len(images),
             in_part,
         )
-        return self._join(Joining(shown, text, images))
+        return Joining(shown, text, images)
 
     async def paste(self, data: bytes) -> str:
         """Let an image from the clipboard join the next message. Returns "" or why it cannot."""
-        joining = await in_thread(lambda: self._hidden(self._own.pasted(data)), "hel-attach")
-        problem = self._join(joining)
-        if not isinstance(joining, str):
-            await self._look_at(joining)
-        return problem
+        return await self._join(await in_thread(lambda: self._hidden(self._own.pasted(data)), "hel-attach"))
 
-    def _join(self, joining: Joining | str) -> str:
+    async def _join(self, joining: Joining | str) -> str:
         """Attach what was read; a sentence why it could not be is handed on."""
         if isinstance(joining, str):
             return joining
         shown = joining.shown
         self._attached[shown.server, shown.uri] = joining
         self._tell()
+        self._look_at(joining, await self._blind(True) if joining.images else "")
         return ""
 
     def _hidden(self, read: Joining | str) -> Joining | str:
         """The same without known secrets."""
         return read if isinstance(read, str) else replace(read, text=self._hide(read.text))
 
-    async def _look_at(self, joining: Joining | None) -> None:
-        """Say beforehand when the model will not see what is attached."""
-        if joining is not None and joining.images and (why := await self._blind()):
+    def _look_at(self, joining: Joining, why: str) -> None:
+        """Say beforehand when the model will not see what is attached: `why` says so."""
+        if joining.images and why:
             self._warn("", f"{why} Of {joining.shown.name} it reads type, size and place only.")
 
     def detach(self, server: str, uri: str) -> None:
@@ -227,21 +223,11 @@ class Offerings:
         """
         parts = {(one.shown.server, one.shown.uri): one for one in taken}
         for server, uri in self._mentions(text):
-            if (server, uri) in parts:
-                continue
-            if problem := await self._attach(server, uri):
+            if problem := await self._mentioned(server, uri, parts):
                 return problem
-            parts[server, uri] = self._attached.pop((server, uri))
-            self._tell()
-            await self._look_at(parts[server, uri])
         for path in await in_thread(lambda: self._own.mentions(text), "hel-attach"):
-            if ("", path) in parts:
-                continue
-            if problem := await self._attach("", path):
+            if problem := await self._mentioned("", path, parts):
                 return problem
-            parts["", path] = self._attached.pop(("", path))
-            self._tell()
-            await self._look_at(parts["", path])
         strays = await in_thread(lambda: self._own.strays(text), "hel-attach")
         for path in strays[:MOST_STRAYS]:
             self._warn("", f"@{path[:200]} is no file of the project: it goes to the model as a word.")
@@ -249,6 +235,21 @@ class Offerings:
         texts = [*words, *(one.text for one in parts.values())]
         images = tuple(image for one in parts.values() for image in one.images)
         return Message("\n\n".join(texts), images)
+
+    async def _mentioned(self, server: str, uri: str, parts: dict[tuple[str, str], Joining]) -> str:
+        """Put what a message mentions among its `parts`; a sentence when that cannot be. What the person
+        attached for another message stays attached.
+        """
+        if (server, uri) in parts:
+            return ""
+        if len(parts) >= MOST_ATTACHED:
+            return FULL
+        joining = await self._joining(server, uri)
+        if isinstance(joining, str):
+            return joining
+        parts[server, uri] = joining
+        self._look_at(joining, await self._blind(False) if joining.images else "")
+        return ""
 
     def _mentions(self, text: str) -> list[tuple[str, str]]:
         found: dict[tuple[str, str], None] = {}

@@ -63,14 +63,15 @@ def sample_with(model: Model, purse: Purse, record: Record) -> Sample:
         return model.current.info.label if model.current is not None else ""
 
     async def run(request: SampleRequest) -> Sampled:
-        current = model.current
+        current = await model.settled()
         if current is None:
             raise SampleFailed("there is no model to ask")
         purse.hold(current.info)
         texts = [one.text for one in request.messages]
         record.write("request", model=current.info.label, sampling=True, texts=texts)
         try:
-            finish = await _finish(current, request, purse)
+            with model.lent(current):
+                finish = await _finish(current, request, purse)
         except ModelFault as fault:
             raise SampleFailed(f"the model failed: {fault.sentence}") from fault
         record.write("response", sampling=True, reason=finish.reason, text=finish.message.text)

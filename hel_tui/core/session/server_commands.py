@@ -1,6 +1,6 @@
 """What a person commands about servers and what they offer.
 
-Not here: conversation and turns (conversation), the servers themselves (mcp).
+Not here: conversation and turns (conversation, turns), the servers themselves (mcp).
 """
 
 from __future__ import annotations
