@@ -307,7 +307,7 @@ class HelApp(App[int]):
     # --------------------------------------------------------------------- end
 
     async def action_quit(self) -> None:
-        self.action_quit_soon()
+        self.main.commands.leave()
 
     def action_quit_soon(self) -> None:
         """Close the servers in order, then leave; asked a second time, kill."""

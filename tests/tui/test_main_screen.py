@@ -195,6 +195,7 @@ async def test_closing_names_who_is_waited_for_and_a_second_ctrl_c_kills():
     async with opened(core) as d:
         await d.type("/quit")
         await d.press("enter", after=1)
+        await d.press("ctrl+d", after=0.5)  # a turn runs
         await d.until(lambda: isinstance(d.app.screen, ClosingScreen))
         await d.put(p.Closing(("inventory", "notes")))
         await d.until(lambda: "inventory, notes" in screen_text(d.app))
@@ -590,7 +591,28 @@ async def test_what_enter_does_with_a_text_while_a_turn_runs_is_in_the_foot():
         await d.until(lambda: "Enter send" in foot())
         await d.put(p.TurnStarted(2, "y"))
         await d.press("enter", after=0.5)
+        await d.until(lambda: "Enter" not in foot())  # there is nothing to send
+        assert foot().startswith(" Esc stop · Ctrl+J newline")
+        await d.put(p.TurnEnded(2, "done"))
         await d.until(lambda: "Enter send" in foot())
+
+
+@pytest.mark.parametrize("keys", [("ctrl+d",), ("ctrl+q",), ("/", "q", "u", "i", "t", "escape", "enter")])
+async def test_quitting_while_something_runs_has_to_be_said_twice(keys):
+    async with opened() as d:
+        await d.put(p.TurnStarted(1, "x"))
+        await d.press(*keys)
+        await d.until(lambda: any("something is running" in one.message for one in d.app._notifications))
+        assert not d.core.sent(p.Shutdown)
+        await d.press("ctrl+d", after=0.5)
+        await d.until(lambda: d.core.sent(p.Shutdown))
+
+
+async def test_a_turn_that_ended_meanwhile_needs_no_second_word():
+    async with opened() as d:
+        await d.put(p.TurnStarted(1, "x"), p.TurnEnded(1, "done"))
+        await d.press("ctrl+d", after=0.5)
+        await d.until(lambda: d.core.sent(p.Shutdown))
 
 
 async def test_a_key_sends_for_when_the_turn_is_over():
@@ -882,7 +904,7 @@ async def test_ctrl_d_leaves_from_everywhere_but_not_while_something_is_written(
         await d.press(*keys, "ctrl+d", after=0.5)
         assert not d.core.sent(p.Shutdown)
         d.app.main.prompt.write("")
-        await d.press("ctrl+d", after=0.5)
+        await d.press("ctrl+d", "ctrl+d", after=0.5)  # twice: a turn runs
         await d.until(lambda: d.core.sent(p.Shutdown))
 
 

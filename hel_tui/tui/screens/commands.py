@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 SHORT_CALL = 50
 """Characters of a call that is shown as an example."""
 QUIT_WITHIN = 2.0
-"""Seconds in which a second Ctrl+C quits."""
+"""Seconds in which a second Ctrl+C or Ctrl+D quits."""
 
 
 class Commands:
@@ -213,14 +213,30 @@ class Commands:
         if selected:
             self.hel.copy(selected)
             return
-        now = time.monotonic()
-        if now - self._last_stop <= QUIT_WITHIN:
+        if self._is_second():
             self.hel.action_quit_soon()
             return
-        self._last_stop = now
-        if self.screen.view.busy or self.screen.view.calls_by_hand:
+        if self._runs:
             self.hel.send(p.Interrupt())
         self.hel.say(t("quit.again", key=keymap.label("app.copy")))
+
+    def leave(self) -> None:
+        """Quit; while something runs only when that is said twice."""
+        if not self._runs or self._is_second():
+            self.hel.action_quit_soon()
+            return
+        self.hel.say(t("quit.running", key=keymap.label("app.leave")))
+
+    @property
+    def _runs(self) -> bool:
+        return bool(self.screen.view.busy or self.screen.view.calls_by_hand)
+
+    def _is_second(self) -> bool:
+        """Whether leaving was asked for a moment ago."""
+        now = time.monotonic()
+        is_second = now - self._last_stop <= QUIT_WITHIN
+        self._last_stop = now
+        return is_second
 
     # ------------------------------------------------------------------ hints
 

@@ -90,7 +90,7 @@ class MainScreen(MainLayout):
         if changes.turn or changes.questions or changes.items:
             self.status.update()
         if changes.turn:
-            self.footer.type(self.view.busy and bool(self.prompt.text))
+            self.footer.type(self.view.busy, bool(self.prompt.text))
         self.foot.settle()
 
     @property
@@ -139,12 +139,12 @@ class MainScreen(MainLayout):
 
     @on(Prompt.Leave)
     def _leave(self) -> None:
-        self.hel.action_quit_soon()
+        self.commands.leave()
 
     @on(TextArea.Changed, "#prompt")
     def _typed(self) -> None:
         self.mark.show(self.prompt.text)
-        self.footer.type(self.view.busy and bool(self.prompt.text))
+        self.footer.type(self.view.busy, bool(self.prompt.text))
         self.complete()
 
     def complete(self) -> None:
@@ -303,7 +303,7 @@ class MainScreen(MainLayout):
     def action_leave(self) -> None:
         """Leave from a list or the conversation, unless something is written in the prompt."""
         if not self.prompt.text:
-            self.hel.action_quit_soon()
+            self.commands.leave()
 
     def action_redraw(self) -> None:
         self.hel.redraw()

@@ -290,7 +290,7 @@ class Typed(SessionCommands):
             self.refuse(f"/theme {rest}", why)
 
     def _do_quit(self, _: str) -> None:
-        self.hel.action_quit_soon()
+        self.commands.leave()
 
     def known(self, takes: slash.Takes) -> Sequence[tuple[str, str]]:
         """Words that complete an argument, with what they mean."""

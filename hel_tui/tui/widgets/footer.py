@@ -19,6 +19,15 @@ FOOTERS: dict[str, tuple[str, ...]] = {
         "app.access",
         "app.keys",
     ),
+    "running": (
+        "app.interrupt",
+        "prompt.newline",
+        "app.next",
+        "app.servers",
+        "app.palette",
+        "app.access",
+        "app.keys",
+    ),
     "typing": (
         "prompt.send",
         "prompt.later",
@@ -105,7 +114,7 @@ FOOTERS: dict[str, tuple[str, ...]] = {
     "log": ("log.filter", "log.pause", "log.end", "log.large", "log.copy", "app.next", "app.keys"),
 }
 """Which keys the footer names for the part that has the focus; `typing`: the prompt, with text in it, while a
-turn runs."""
+turn runs; `running`: the same without, where there is nothing to send."""
 _TYPING = {"prompt.send": "short.prompt.join"}
 """Words that differ there."""
 
@@ -120,14 +129,14 @@ class FooterBar(Bar):
     def __init__(self) -> None:
         super().__init__(id="footer")
         self.where = "prompt"
-        self.typing = False
-        """Whether something is written while a turn runs."""
+        self.turn = ""
+        """While a turn runs `running`, `typing` when something is written meanwhile; else empty."""
 
     def lines(self) -> list[Line]:
         other = "server-overview" if self.where.startswith("server-") else "prompt"
         actions = list(FOOTERS.get(self.where, FOOTERS[other]))
-        if self._types:
-            actions = list(FOOTERS["typing"])
+        if self.turn and self.where == "prompt":
+            actions = list(FOOTERS[self.turn])
         parts = self._named(actions)
         while len(actions) > 1 and width_of(parts) > self.columns - 1:
             del actions[-2]  # the last one, which leads to all the others, stays
@@ -136,7 +145,7 @@ class FooterBar(Bar):
 
     @property
     def _types(self) -> bool:
-        return self.typing and self.where == "prompt"
+        return self.turn == "typing" and self.where == "prompt"
 
     def _named(self, actions: list[str]) -> list[Part]:
         parts: list[Part] = [(" ", "")]
@@ -146,10 +155,11 @@ class FooterBar(Bar):
             parts += [*gap, (keymap.label(action), "key"), (f" {t(own or f'short.{action}')}", "muted")]
         return parts
 
-    def type(self, typing: bool) -> None:
-        """Say what keys do with what is written while a turn runs, or no longer."""
-        if typing != self.typing:
-            self.typing = typing
+    def type(self, runs: bool, written: bool) -> None:
+        """Say what keys do while a turn runs, with what is written or without, or no longer."""
+        turn = "typing" if runs and written else "running" if runs else ""
+        if turn != self.turn:
+            self.turn = turn
             self.refresh()
 
     def show(self, where: str) -> None:

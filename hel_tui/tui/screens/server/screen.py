@@ -327,7 +327,7 @@ class ServerScreen(LiveScreen):
         self.hel.redraw()
 
     def action_quit(self) -> None:
-        self.hel.action_quit_soon()
+        self.hel.main.commands.leave()
 
     def action_keys(self) -> None:
         parts = ["server", "list", *KEYS_OF.get(self.active, ())]

@@ -101,6 +101,7 @@ STRINGS: dict[str, str] = {
     "action.confirm.no": "Leave it as it is",
     "action.leftovers.end": "End the servers",
     "action.leftovers.leave": "Leave them running",
+    "short.app.interrupt": "stop",
     "short.prompt.send": "send",
     "short.prompt.join": "join the turn",
     "short.prompt.later": "after it",

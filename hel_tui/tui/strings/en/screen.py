@@ -42,6 +42,7 @@ STRINGS: dict[str, str] = {
     "copied.lines": "copied {n} lines",
     "copied.lines.one": "copied 1 line",
     "copied.unsure": "{said} (if the terminal allows it)",
+    "quit.running": "something is running: {key} again ends it and quits",
     "quit.again": "press {key} again to quit",
     "editor.failed": "the editor {editor} did not end well: {why}",
     "hints.ask": "Ask for something, or type / for commands.",

@@ -101,6 +101,7 @@ STRINGS: dict[str, str] = {
     "action.confirm.no": "그대로 두기",
     "action.leftovers.end": "서버 끝내기",
     "action.leftovers.leave": "그대로 두기",
+    "short.app.interrupt": "멈추기",
     "short.prompt.send": "보내기",
     "short.prompt.join": "이 턴에 보내기",
     "short.prompt.later": "턴 뒤에",

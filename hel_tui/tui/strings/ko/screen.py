@@ -39,6 +39,7 @@ STRINGS: dict[str, str] = {
     "copied": "{n}자를 복사했습니다",
     "copied.lines": "{n}줄을 복사했습니다",
     "copied.unsure": "{said} (터미널이 허용하는 경우)",
+    "quit.running": "실행 중인 작업이 있습니다. {key} 키를 다시 누르면 끝내고 종료합니다",
     "quit.again": "{key} 한 번 더: 끝내기",
     "editor.failed": "편집기 {editor}이(가) 제대로 끝나지 않았습니다: {why}",
     "hints.ask": "부탁할 일을 쓰거나 /를 눌러 명령을 보세요.",
