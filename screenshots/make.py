@@ -66,7 +66,7 @@ HOME = "/home/robin"
 NOON = 1_782_302_400.0
 """A Unix time for everything that is shown with one."""
 LIMIT = 60.0
-ENGLISH = "Look up the port of the api service on the inventory server and put it into config.ini."
+ENGLISH = "Look up the port of the service api on the inventory server and put it into config.ini."
 KOREAN = "inventory 서버에서 api 서비스에 배정된 포트를 찾아 config.ini의 port에 넣어 줘."
 WEATHER = """\
 import os

@@ -82,3 +82,10 @@ def test_rows_of_servers_and_tools_fill_their_width(width, language):
 def test_a_path_keeps_its_last_folder():
     assert short_path("/a/very/long/path/to/the/project", 20).endswith("/project")
     assert len(short_path("/a/very/long/path/to/the/project", 20)) <= 20
+
+
+def test_where_nobody_knows_the_window_it_says_how_many_tokens_there_are(state):
+    reduce(state, [p.ModelChanged("fake/m1"), p.UsageChanged(12_345, 1, 1)])
+    assert "ctx 12k" in text(state, 120)
+    reduce(state, [p.ModelChanged("fake/m1", window=32_768), p.UsageChanged(12_345, 1, 1, 32_768)])
+    assert "38%" in text(state, 120)

@@ -13,6 +13,7 @@ from textual import events
 from hel_tui.tui.safe import clean, cut
 from hel_tui.tui.state import ViewState
 from hel_tui.tui.strings import t
+from hel_tui.tui.text.figures import short_tokens
 from hel_tui.tui.widgets.lines import Bar, Line, Part, width_of
 from hel_tui.tui.widgets.servers import GLYPHS, order
 
@@ -73,9 +74,11 @@ def _access(state: ViewState) -> Part:
 def _context(state: ViewState, cells: int) -> list[Part]:
     usage = state.usage
     window = (usage.window if usage else 0) or state.model.window
-    if not state.model.label or not window:
-        return []
     used = usage.context_tokens if usage else 0
+    if not state.model.label or not (window or used):
+        return []
+    if not window:
+        return [(f"{t('header.context')} {short_tokens(used)}", "muted")]
     percent = round(100 * used / window)
     style = "bad" if percent >= 90 else "warn" if percent >= 75 else "muted"
     bar = f"{meter(used, window, cells)} " if cells else ""
