@@ -1,8 +1,17 @@
-"""`python -m hel_tui` is `hel`."""
+"""`hel`, and `python -m hel_tui`, which is the same."""
 
 import sys
 
-from hel_tui.cli import main
+
+def main() -> int:
+    """Run the command line; returns the exit status. Ctrl+C is heard from the first import on."""
+    try:
+        from hel_tui.cli import main as run
+
+        return run()
+    except KeyboardInterrupt:
+        return 130
+
 
 if __name__ == "__main__":
     sys.exit(main())

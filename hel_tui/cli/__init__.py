@@ -14,6 +14,7 @@ from hel_tui.cli import streams
 
 FAILED = 1
 USAGE_ERROR = 2
+INTERRUPTED = 130
 COMMANDS = {
     "run": "answer one prompt without a screen",
     "mcp": "add, list and import servers, approve what a project wants to run, call tools, log in",
@@ -75,6 +76,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         if not streams.flushed():
             return FAILED
         raise
+    except KeyboardInterrupt:  # before the command could take care of it
+        status = INTERRUPTED
     except BrokenPipeError:  # such as `head`: whoever reads has had enough
         status = FAILED
     except OSError as error:

@@ -124,8 +124,7 @@ class Json(Printer):
         self.out.writelines(self.early)
         self.early.clear()
 
-    def finish(self) -> int:
-        status = Printer.finish(self)
+    def last_words(self) -> None:
         self.started = None
         self.out.writelines(self.early)
         usage = self.usage
@@ -154,6 +153,5 @@ class Json(Printer):
             steps=self.steps,
             tool_calls=self.calls,
             refused=self.refused,
-            exit=int(status),
+            exit=int(self.exit),
         )
-        return status

@@ -5,10 +5,12 @@ Not here: what is written (each command).
 
 from __future__ import annotations
 
+import math
 import os
 import select
 import stat
 import sys
+import time
 from collections.abc import Iterable
 from contextlib import suppress
 from io import TextIOWrapper
@@ -16,6 +18,9 @@ from typing import Any, TextIO, cast
 
 SILENCE = 3.0
 """Seconds a pipe may be silent before it counts as empty."""
+MOST = 32 << 20
+"""Bytes of standard input that are read."""
+_PIECE = 1 << 16
 
 
 class Terminal:
@@ -96,30 +101,52 @@ def last_words(sentence: str) -> None:
         sys.stderr.write(sentence + "\n")
 
 
-def read_all() -> str:
-    """Standard input as UTF-8, whatever the locale; bytes that are none are replaced."""
-    if isinstance(sys.stdin, TextIOWrapper):
-        data: bytes = sys.stdin.buffer.read()
-        return data.decode("utf-8", "replace")
-    return sys.stdin.read()
+class TooLong(OSError):
+    """Standard input has more than is read of it."""
 
 
-def read_piped() -> str:
-    """What a pipe or a file on standard input has; empty at a terminal.
+class TimeIsOver(OSError):
+    """Standard input did not end in time."""
+
+
+def read_all(end: float = math.inf) -> str:
+    """Standard input as UTF-8, whatever the locale; bytes that are none are replaced.
+
+    Raises `TooLong` above `MOST` bytes, and `TimeIsOver` at `end` (as `time.monotonic` tells it).
+    """
+    if not isinstance(sys.stdin, TextIOWrapper):
+        return sys.stdin.read()
+    number, data = sys.stdin.fileno(), bytearray()
+    while _speaks(number, end):
+        if not (piece := os.read(number, _PIECE)):
+            return data.decode("utf-8", "replace")
+        data += piece
+        if len(data) > MOST:
+            raise TooLong(f"standard input has more than {MOST >> 20} MiB; give the name of a file instead")
+    raise TimeIsOver("standard input did not end in time")
+
+
+def _speaks(number: int, end: float) -> bool:
+    """Wait until there is something to read, or the end of all; False when it is too late."""
+    left = end - time.monotonic()
+    return left > 0 and bool(select.select([number], [], [], None if left == math.inf else left)[0])
+
+
+def read_piped(end: float = math.inf) -> str:
+    """What a pipe or a file on standard input has; empty at a terminal. Raises as `read_all` does.
 
     A pipe that was inherited and never written to must not hold hel up: one that is silent for `SILENCE`
     seconds counts as empty. Once it speaks it is read to its end.
     """
     try:
         kind = stat.S_IFMT(os.fstat(0).st_mode)
-        if (
-            kind not in (stat.S_IFIFO, stat.S_IFREG, stat.S_IFSOCK)
-            or not select.select([0], [], [], SILENCE)[0]
-        ):
+        if kind not in (stat.S_IFIFO, stat.S_IFREG, stat.S_IFSOCK):
+            return ""
+        if not _speaks(0, min(end, time.monotonic() + SILENCE)):
             return ""
     except (OSError, ValueError):
         return ""
-    return read_all()
+    return read_all(end)
 
 
 def as_text(argument: str) -> str:

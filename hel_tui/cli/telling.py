@@ -53,8 +53,10 @@ class Printer:
     data: Any = None
     """The answer as a value that fits."""
     tries: int = 1
-    timed_out: float | None = None
-    """The seconds the run had, once they are over."""
+    timeout: float | None = None
+    """The seconds the run has."""
+    timed_out: bool = False
+    """Whether they are over."""
     restoring: bool = False
     """A kept session is being told again: none of it is of this run."""
 
@@ -104,9 +106,8 @@ class Printer:
         """The turn is over, and with it the run, unless its answer does not fit and is asked for again."""
         self.status, self.exit = ENDINGS[event.reason]
         self.message = event.message
-        if event.reason == "interrupted" and self.timed_out is not None:
-            self.status, self.exit = "limit", Exit.LIMIT
-            self.message = f"Stopped after {self.timed_out:g} seconds, the time limit."
+        if event.reason == "interrupted" and self.timed_out:
+            self._late()
         elif event.reason == "done" and self.shape is not None and self._asks_again(self.shape):
             return
         if self.exit == Exit.DONE and (self.refused or self.untrusted):
@@ -114,6 +115,18 @@ class Printer:
         if self.message:
             self.problem(self.message)
         self.over = True
+
+    def _late(self) -> None:
+        self.status, self.exit = "limit", Exit.LIMIT
+        self.message = f"Stopped after {self.timeout:g} seconds, the time limit."
+
+    def unasked(self, *, timed_out: bool) -> int:
+        """Last words of a run that ended, by its clock or a signal, before its prompt was read."""
+        self.interrupted = not timed_out
+        if timed_out:
+            self._late()
+            self.problem(self.message)
+        return self.finish()
 
     def _asks_again(self, shape: Shape) -> bool:
         """Look whether the answer fits; True when the model was asked for another one."""
@@ -123,7 +136,7 @@ class Printer:
         if isinstance(found, Fits):
             self.data = found.data
             return False
-        if self.tries < TRIES and self.timed_out is None and not self.interrupted:
+        if self.tries < TRIES and not (self.timed_out or self.interrupted):
             self.tries += 1
             self.last_text = ""
             self.again(f"The answer does not fit the schema; asked again ({self.tries} of {TRIES}).")
@@ -156,7 +169,11 @@ class Printer:
         """Last words; returns the exit status."""
         if self.interrupted:
             self.status, self.exit = "interrupted", Exit.INTERRUPTED
+        self.last_words()
+        self.out.flush()
         return self.exit
+
+    def last_words(self) -> None: ...
 
 
 @dataclass(slots=True)
@@ -170,16 +187,37 @@ class Text(Printer):
     newest: str = ""
     """The call whose line is the last one; a result below it needs no name."""
 
+    held: str = ""
+    """A text that may be the value itself, and would stand twice on the terminal."""
+
     def delta(self, text: str) -> None:
+        if self._holds:
+            return
         out = self.out if self.shape is None else sys.stderr  # the value stands alone on stdout
         out.write(harmless(text))
         out.flush()
 
     def text(self, text: str) -> None:
+        if self._holds:
+            self._let_go()
+            self.held = text
+            return
         out = self.out if self.shape is None else sys.stderr
         out.write("" if text.endswith("\n") else "\n")
 
+    @property
+    def _holds(self) -> bool:
+        """Whether the value and what else is said go to the same terminal."""
+        return self.shape is not None and self.out.isatty() and sys.stderr.isatty()
+
+    def _let_go(self) -> None:
+        """What was held is not the value, or not one that fits."""
+        held, self.held = self.held, ""
+        if held:
+            sys.stderr.write(harmless(held) + ("" if held.endswith("\n") else "\n"))
+
     def call(self, event: p.CallStarted) -> None:
+        self._let_go()
         where = f"{event.server} · " if event.server else ""
         name = f"{where}{event.tool}  {event.summary}".rstrip()
         self.names[event.call_id], self.newest = name, event.call_id
@@ -193,16 +231,18 @@ class Text(Printer):
         _say(f"  {whose}{event.state} ({event.seconds:.1f} s)  {first}")
 
     def problem(self, message: str) -> None:
+        self._let_go()
         _say(message)
 
     def again(self, message: str) -> None:
+        self._let_go()
         _say(message)
 
-    def finish(self) -> int:
-        status = Printer.finish(self)
+    def last_words(self) -> None:
         if self.shape is not None and self.status in ("done", "refused"):
             self.out.write(json.dumps(self.data, ensure_ascii=False) + "\n")
-        return status
+        else:
+            self._let_go()
 
     def other(self, event: p.Event) -> None:
         match event:

@@ -171,6 +171,11 @@ class Runtime:
             return False
         return True
 
+    @property
+    def is_running(self) -> bool:
+        """Whether the thread is there."""
+        return self._thread.is_alive()
+
     def kill(self) -> None:
         """End every server at once, without waiting for anything."""
         if self._body is not None:
