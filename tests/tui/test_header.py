@@ -85,7 +85,7 @@ def test_a_path_keeps_its_last_folder():
 
 
 def test_where_nobody_knows_the_window_it_says_how_many_tokens_there_are(state):
-    reduce(state, [p.ModelChanged("fake/m1"), p.UsageChanged(12_345, 1, 1)])
+    reduce(state, [p.ModelChanged("fake/m1"), p.UsageChanged(12_345, 1, 1, 0, 0, 0)])
     assert "ctx 12k" in text(state, 120)
-    reduce(state, [p.ModelChanged("fake/m1", window=32_768), p.UsageChanged(12_345, 1, 1, 32_768)])
+    reduce(state, [p.ModelChanged("fake/m1", window=32_768), p.UsageChanged(12_345, 1, 1, 32_768, 0, 0)])
     assert "38%" in text(state, 120)

@@ -136,7 +136,6 @@ def test_an_edit_is_approved_with_its_diff_and_remembered_for_its_own_file(play:
             "`search` does not occur",
         ),
         ("search_replace", {"path": "gone.ini", "search": "a", "replace": "b"}, "gone.ini"),
-        ("search_replace", {"path": "config.ini", "search": "port"}, "replace"),
         ("write_file", {"path": "config.ini", "content": "port=7000\n"}, "has this text already"),
     ],
 )

@@ -140,7 +140,12 @@ def test_arguments_against_the_schema_never_reach_the_server(
 
 @pytest.mark.parametrize(
     ("tool", "arguments"),
-    [(ECHO, {"text": 5}), ("bash", {"cmd": "ls"}), ("write_file", {"path": 7, "content": ""})],
+    [
+        (ECHO, {"text": 5}),
+        ("bash", {"cmd": "ls"}),
+        ("write_file", {"path": 7, "content": ""}),
+        ("search_replace", {"path": "config.ini", "search": "port"}),
+    ],
 )
 def test_nobody_is_asked_about_a_call_whose_arguments_its_tool_does_not_take(
     play: Open, tool: str, arguments: dict[str, Any]

@@ -11,6 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from hel_tui.core.store.atomic import why
+from hel_tui.core.store.reading import open_plain
+
 MAGIC = b"GGUF"
 MOST_KEYS = 10_000
 LONGEST_TEXT = 2**20
@@ -46,7 +49,7 @@ class BadFile(Exception):
 def read_head(path: Path) -> Head:
     """Read the head of a file. Raises BadFile with a sentence."""
     try:
-        with path.open("rb") as file:
+        with open_plain(path) as file:
             found = _values(file, path)
             size = path.stat().st_size
     except FileNotFoundError:
@@ -54,7 +57,7 @@ def read_head(path: Path) -> Head:
     except IsADirectoryError:
         raise BadFile(f"{path} is a folder: name a GGUF file in it.") from None
     except OSError as error:
-        raise BadFile(f"{path} cannot be read: {error.strerror}.") from None
+        raise BadFile(f"{path} cannot be read: {why(error)}.") from None
     except (struct.error, MemoryError, RecursionError):
         raise BadFile(f"{path} ends, or breaks, within its head: it is not whole.") from None
     kind = found.get("general.architecture", "")

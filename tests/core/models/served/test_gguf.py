@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import struct
 from pathlib import Path
 from typing import Any
@@ -107,6 +108,13 @@ def test_a_folder_and_a_name_without_a_file_are_told(tmp_path: Path) -> None:
         read_head(tmp_path)
     with pytest.raises(BadFile, match="There is no file"):
         read_head(tmp_path / "none.gguf")
+
+
+def test_a_pipe_or_a_device_is_told_and_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "m.gguf")
+    for path in (tmp_path / "m.gguf", Path("/dev/zero")):
+        with pytest.raises(BadFile, match="not a regular file"):
+            read_head(path)
 
 
 def test_lists_of_lists_without_end_are_no_way_to_fill_the_stack(tmp_path: Path) -> None:
