@@ -4,7 +4,8 @@
 
 A process (`shown`) runs a session and prints every event as a screen would get it. After each SIGKILL the
 session is opened again, and looked at: all that was printed is told again, the next request is one that a
-strict provider takes, and no call reached the server twice. With `--full` the disk is full from time to time
+strict provider takes, and no call reached the server twice. More is said while turns run; all that was on the
+screen is then told to the model once, or held. With `--full` the disk is full from time to time
 instead, and the process is killed when all is saved again. Not here: what is tested of single cuts (core).
 """
 
@@ -26,6 +27,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tests.bench.spoken import Said, twice
 from tests.fixtures.models.endpoint import Endpoint, Exchange
 from tests.fixtures.models.strict import complaint
 from tests.rig import KEY, environment, servers_file
@@ -49,6 +51,10 @@ class Report:
     """Kills that hit a running turn."""
     in_calls: int = 0
     """Kills that hit a call."""
+    said: int = 0
+    """Things that were said and on the screen."""
+    held: int = 0
+    """How often something said was found held after a kill."""
     outages: int = 0
     """How often nothing could be saved."""
     problems: list[str] = field(default_factory=list)
@@ -70,7 +76,12 @@ class Campaign:
             folder, noted={"mode": "noted:noted", "env": {"NOTES": str(self.notes), "PAUSE": "0.02"}}
         )
         self.session = ""
+        self.said = Said()
         self.report = Report()
+
+    def begin(self) -> None:
+        """Let the next process begin a session."""
+        self.session, self.said = "", Said()
 
     def start(self, prompt: str, full: str = "") -> subprocess.Popen[bytes]:
         """A process that goes on with the session, or begins one; `full` seeds when its disk is full."""
@@ -79,7 +90,11 @@ class Campaign:
             [sys.executable, "-m", "tests.bench.shown", *given],
             cwd=Path(__file__).parents[2],
             env=environment(
-                self.folder, HEL_API_KEY=KEY, PYTHONPATH=str(Path(__file__).parents[2]), FULL=full
+                self.folder,
+                HEL_API_KEY=KEY,
+                PYTHONPATH=str(Path(__file__).parents[2]),
+                FULL=full,
+                SPEAK="" if self.full else f"{self.report.kills}-{self.random.randrange(1 << 30)}",
             ),
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -109,15 +124,16 @@ class Campaign:
         """Lines of the newest turn, `count` of them at most."""
         out: list[dict[str, Any]] = []
         assert process.stdout is not None
-        turn = False
+        turn = waits = False
         for line in process.stdout:
             event = json.loads(line)
             turn = turn or event["kind"] == "TurnStarted"
+            waits = len(event["texts"]) > event["held"] if event["kind"] == "Queued" else waits
             out.append(event)
             count -= turn
             if event["kind"] == "CallChanged" and event["state"] == "running" and self.random.random() < 0.1:
                 break
-            if count <= 0 or (turn and event["kind"] == "TurnEnded"):
+            if count <= 0 or (turn and not waits and event["kind"] == "TurnEnded"):
                 break
         return out
 
@@ -145,21 +161,33 @@ class Campaign:
         process = self.start("")
         assert process.stdout is not None
         told: list[dict[str, Any]] = []
+        restored: dict[str, Any] | None = None
         for line in process.stdout:
             told.append(json.loads(line))
-            if told[-1]["kind"] == "SessionRestored":
+            restored = told[-1] if told[-1]["kind"] == "SessionRestored" else restored
+            if restored is not None and told[-1]["kind"] == "Queued":
                 break
         self._kill(process)
         process.stdout.close()
-        if not told or told[-1]["kind"] != "SessionRestored":
+        if restored is None:
             self.report.problems.append(f"kill {number}: session {self.session} could not be opened")
             return
-        if told[-1]["session_id"] != self.session:
+        if restored["session_id"] != self.session:
             self.report.problems.append(f"kill {number}: session {self.session} seems to be open still")
         self.report.problems += [f"kill {number}: {problem}" for problem in _differences(shown, told)]
+        if not self.full:
+            self._ask_what_was_said(number, shown)
         running = {e["call_id"] for e in shown if e["kind"] == "CallChanged" and e["state"] == "running"}
         over = {e["call_id"] for e in shown if e["kind"] == "CallChanged" and e["state"] in OVER}
         self.report.in_calls += bool(running - over)
+
+    def _ask_what_was_said(self, number: int, shown: Sequence[dict[str, Any]]) -> None:
+        before, found = len(self.said.texts), self.said.held
+        self.said.hear(shown)
+        folder = self.folder / "hel" / "state" / "sessions" / self.session
+        self.report.problems += [f"kill {number}: {problem}" for problem in self.said.problems(folder)]
+        self.report.said += max(0, len(self.said.texts) - before)
+        self.report.held += self.said.held - found
 
 
 def _texts(events: Sequence[dict[str, Any]]) -> dict[str, str]:
@@ -206,6 +234,8 @@ class Talker:
         body = exchange.json
         if problem := complaint(body["messages"]):
             self.problems.append(f"request {exchange.number}: {problem}")
+        told = [str(one.get("content")) for one in body["messages"] if one.get("role") == "user"]
+        self.problems += [f"request {exchange.number}: {problem}" for problem in twice(told)]
         await exchange.start()
         if self.random.random() < 0.5:
             await self._pieces(exchange, "reasoning_content")
@@ -251,7 +281,7 @@ def campaign(kills: int, seed: int = 0, *, full: bool = False, progress: bool = 
         one = Campaign(folder, endpoint.url, seed, full=full)
         for number in range(kills):
             if number % TURNS_BEFORE_NEW == 0:
-                one.session = ""
+                one.begin()
             one.one(number)
             if progress and (number + 1) % 10 == 0:
                 print(f"{number + 1} kills, {len(one.report.problems)} problems", file=sys.stderr, flush=True)
@@ -272,7 +302,8 @@ def main() -> int:
     report = campaign(options.kills, options.seed, full=options.full, progress=True)
     print(
         f"{report.kills} kills, {report.interrupted} in a turn, {report.in_calls} in a call; "
-        f"{report.pieces} pieces shown, {report.calls} calls made, {report.outages} outages; {len(report.problems)} problems"
+        f"{report.pieces} pieces shown, {report.said} things said, {report.held} found held, "
+        f"{report.calls} calls made, {report.outages} outages; {len(report.problems)} problems"
     )
     for problem in report.problems[:50]:
         print(problem)

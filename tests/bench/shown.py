@@ -3,7 +3,8 @@
     python -m tests.bench.shown PROJECT SERVERS URL SESSION PROMPT
 
 SESSION empty: a new one; PROMPT empty: nothing is said. With $FULL, a seed, files cannot grow from time to time
-while a turn runs, as on a disk that is full. Killed by whoever started it (kills).
+while a turn runs, as on a disk that is full. With $SPEAK, a seed, more is said while it runs. Killed by whoever
+started it (kills).
 """
 
 from __future__ import annotations
@@ -20,6 +21,10 @@ from pathlib import Path
 from hel_tui.core import protocol as p
 from hel_tui.core.options import Options
 from hel_tui.core.runtime import Runtime
+from tests.bench.spoken import Speaker
+
+TOOL = "noted.note"
+"""What is called by hand."""
 
 
 class Disk:
@@ -59,13 +64,14 @@ def main() -> None:
             access="auto",
             mcp_config=(Path(servers),),
             resume=session,
-            answerable=False,
+            answerable=bool(speak := os.environ.get("SPEAK", "")),
             server_wait=30.0,
         )
     )
     core.start()
     if prompt:
         core.send(p.Submit(prompt))
+    speaker = Speaker(speak if prompt else "", core.send, TOOL)
     disk, home = Disk(os.environ.get("FULL", "")), Path(os.environ["HEL_HOME"]) / "state" / "sessions"
     restoring = over = False
     while not over:
@@ -77,6 +83,7 @@ def main() -> None:
                 restoring = isinstance(event, p.Cleared) and event.restoring
             if restoring and prompt:
                 continue
+            speaker.hear(event)
             fields = dataclasses.asdict(event)
             sys.stdout.write(json.dumps({"kind": type(event).__name__, **fields}, default=str) + "\n")
         sys.stdout.flush()

@@ -1,4 +1,4 @@
-"""Sessions that are killed at random moments lose nothing that was shown, and repeat nothing.
+"""Sessions that are killed at random moments lose nothing that was shown or said, and repeat nothing.
 
 A few kills only; the campaign of hundreds is `python -m tests.bench.kills`.
 """
@@ -14,6 +14,8 @@ def test_a_killed_session_goes_on_as_it_was_shown() -> None:
     assert report.kills == 12
     assert report.pieces > 20
     assert report.interrupted
+    assert report.said > 12, "more is said than the words of each run"
+    assert report.held
 
 
 def test_what_was_shown_while_the_disk_was_full_is_saved_when_there_is_room() -> None:

@@ -161,7 +161,7 @@ def _shown_from(kept: Kept) -> int:
 def _end(opened: Opened, tail: Sequence[Json]) -> None:
     """Find out what the last turn, and calls, left unfinished."""
     kept = opened.kept
-    states: dict[str, str] = {}
+    states = {call_id: state for call_id, state in kept.by_hand.items() if state not in _OVER}
     cards: dict[str, Json] = {}
     answered: dict[str, Json] = {}
     text = ""
@@ -186,7 +186,9 @@ def _end(opened: Opened, tail: Sequence[Json]) -> None:
         if state in _OVER:
             continue
         sentence = INTERRUPTED if state == "running" else NEVER_RAN
-        if call_id in cards:
+        if call_id not in cards and call_id in kept.calls:  # by hand, from a turn before
+            cards[call_id] = next(records_between(kept.folder, kept.calls[call_id], None), {})
+        if cards.get(call_id):
             opened.calls.append({**cards[call_id], "state": "cancelled", "result": sentence})
         opened.ending.append(p.CallChanged(call_id, "cancelled", preview=sentence, lines=1))
     last = kept.turns[-1][0] if kept.turns else 0

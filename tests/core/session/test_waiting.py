@@ -305,6 +305,27 @@ def test_a_result_that_waits_for_the_end_of_a_turn_reaches_the_model_after_a_kil
         assert str(model.requests[-1]["messages"]).count("I called a tool myself") == 1
 
 
+def test_a_call_by_hand_that_outlasted_its_turn_is_over_after_a_kill(
+    play: Open, project: Path, home: Path
+) -> None:
+    with play(say("one"), say("two"), servers={}, access="auto") as driver:
+        driver.ask("first")
+        driver.send(p.CallTool("bash", json.dumps(GATE["calls"][0]["arguments"]), key="1"))
+        driver.wait(lambda _: (project / "begun").exists(), "the command")
+        driver.ask("second")
+        session = killed(home)
+        (project / "go").touch()
+    for _ in range(2):
+        with play(servers={}, resume=session) as driver:
+            driver.wait(lambda _: driver.of(p.SessionRestored))
+            states = [one.state for one in driver.of(p.CallChanged) if one.call_id == "hand-1"]
+            detail = driver.core.call("hand-1")
+        assert states[-1:] == ["cancelled"]
+        assert states.count("cancelled") == 1
+        assert detail is not None
+        assert detail.state == "cancelled"
+
+
 def test_a_message_that_began_a_turn_and_reached_nobody_is_held_once(
     play: Open, home: Path, model: ScriptedModel
 ) -> None:

@@ -28,6 +28,8 @@ _WHOLE = KINDS | {
     *("UsageChanged", "TurnStarted", "StepStarted", "TurnEnded", "Compacted", "TodosChanged"),
 }
 """Kinds that are read at once. All others are events of turns, or not known."""
+_BY_HAND = b"hand-"
+"""How ids of the person's own calls begin, which outlast turns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +70,8 @@ class Kept:
     """(number, byte at which it begins) of each turn, oldest first."""
     calls: dict[str, int] = field(default_factory=dict)
     """Where the last record of each call begins."""
+    by_hand: dict[str, str] = field(default_factory=dict)
+    """The last state of each of the person's own calls."""
     tools: dict[str, UsedTool] = field(default_factory=dict)
     usage: p.UsageChanged | None = None
     spent: dict[int, TurnUsage] = field(default_factory=dict)
@@ -125,6 +129,8 @@ def _take(kept: Kept, at: int, line: bytes) -> bool:
         if call_id := call_of(line):
             kept.calls[call_id] = at
         return True
+    if kind in ("CallStarted", "CallChanged") and _BY_HAND in line:
+        _note_call(kept, parsed(line) or {})
     if kind == "text":
         kept.items += 1
     if kind not in _WHOLE:
@@ -181,6 +187,12 @@ def _note(kept: Kept, kind: str, record: Json, at: int) -> None:
             kept.todos = event.items
         case _:
             pass
+
+
+def _note_call(kept: Kept, record: Json) -> None:
+    call_id, state = record.get("call_id"), record.get("state", "queued")
+    if isinstance(call_id, str) and call_id.startswith(_BY_HAND.decode()) and isinstance(state, str):
+        kept.by_hand[call_id] = state
 
 
 def _hear(kept: Kept, record: Json) -> None:
