@@ -6,8 +6,9 @@ Not here: the core (wire), how a result is gathered (tally), what fits a schema 
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import AsyncGenerator, Generator
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from typing import Any
 
 from hel_tui.api.results import NotOpen, Result, Status
@@ -79,8 +80,7 @@ class Turn:
 
     async def _bounded(self) -> Result:
         await self._until_ready()
-        loop = asyncio.get_running_loop()
-        clock = loop.call_later(self._timeout, self._time_is_up) if self._timeout is not None else None
+        clock = self._start_clock(asyncio.get_running_loop())
         try:
             result = await self._shaped(Tally(self._wire.call, self._wire.usage))
         finally:
@@ -111,7 +111,7 @@ class Turn:
             asked = p.Submit(self._prompt, behind=shape.instruction(), names=(NAME,))
         result = tally.result()
         for attempt in range(1, TRIES + 1):
-            if self._stopped.is_set() or self._wire.raised is not None:
+            if self._is_over:
                 return self._cut_off(tally)
             await self._one(asked, tally)
             if self._timed_out and tally.ended is not None and tally.ended.reason == "interrupted":
@@ -126,6 +126,11 @@ class Turn:
             asked = p.Submit("", behind=shape.again(found), names=(NAME,))
             tally.text = ""  # an answer that was found wanting is not looked at twice
         return result
+
+    @property
+    def _is_over(self) -> bool:
+        """Whether nothing more of it is to begin."""
+        return self._stopped.is_set() or self._timed_out or self._wire.raised is not None
 
     async def _one(self, asked: p.Submit, tally: Tally) -> None:
         """One turn of the core, to its end."""
@@ -148,6 +153,20 @@ class Turn:
             message = f"Stopped after {self._timeout:g} seconds, the time limit."
         return tally.result(status=status, message=message)
 
-    def _time_is_up(self) -> None:
+    def _start_clock(self, loop: asyncio.AbstractEventLoop) -> threading.Timer | None:
+        """Begin to count the time of the run, in a thread: the caller's loop may be busy with other things,
+        and what runs in the core has to end all the same.
+        """
+        if self._timeout is None:
+            return None
+        clock = threading.Timer(self._timeout, self._time_is_up, (loop,))
+        clock.daemon = True
+        clock.start()
+        return clock
+
+    def _time_is_up(self, loop: asyncio.AbstractEventLoop) -> None:
         self._timed_out = True
-        self.interrupt()
+        if self._is_under_way:
+            self._wire.interrupt(f"the time limit of {self._timeout:g} seconds")
+        with suppress(RuntimeError):  # the loop is closed: nobody waits
+            loop.call_soon_threadsafe(self.interrupt)

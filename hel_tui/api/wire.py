@@ -89,9 +89,9 @@ class Wire:
                     pass
             self._hearers.remove(heard)
 
-    def interrupt(self) -> None:
-        """End the turn that runs in the core, if one does."""
-        self._runtime.send(p.Interrupt(whole=True))
+    def interrupt(self, why: str = "") -> None:
+        """End the turn that runs in the core, if one does, because of `why`. Safe from any thread."""
+        self._runtime.send(p.Interrupt(whole=True, why=why))
 
     def call(self, call_id: str) -> p.CallDetail | None:
         """Everything about a call."""

@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -224,6 +225,30 @@ async def test_time_that_is_up_ends_the_run_in_order_and_the_next_one_goes_on(pr
     assert first.status == "limit"
     assert first.message == "Stopped after 0.3 seconds, the time limit."
     assert second.text == "there"
+
+
+def keep_the_loop_busy(endpoint: Endpoint) -> None:
+    """Until no request has come for a second."""
+    asked, end = 0, time.monotonic() + 20
+    while asked < len(endpoint.requests):
+        assert time.monotonic() < end, "the calls go on"
+        asked = len(endpoint.requests)
+        time.sleep(1)
+
+
+async def test_time_that_is_up_ends_the_calls_although_the_callers_loop_is_busy(project: Path) -> None:
+    begun = asyncio.Event()
+    replies = [call("bash", {"command": "sleep 0.1"})] * 400
+    with ScriptedModel(replies) as endpoint:
+        more = {"mcp": False, "access": "auto", "max_steps": 400, "on_event": lambda _event: begun.set()}
+        async with agent(project, endpoint.url, **more) as one:
+            await one.run("go", timeout=0.1)
+            begun.clear()
+            run = one.start("go", timeout=1.5)
+            await begun.wait()
+            keep_the_loop_busy(endpoint)
+            result = await run
+    assert (result.status, result.message) == ("limit", "Stopped after 1.5 seconds, the time limit.")
 
 
 async def test_an_answer_is_asked_for_again_until_it_fits_the_schema(project: Path) -> None:
