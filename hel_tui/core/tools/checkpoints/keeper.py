@@ -10,14 +10,17 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
-from hel_tui.core.protocol import CheckpointFile, CheckpointRow, FileChange
+from hel_tui.core.protocol import CheckpointRow
 from hel_tui.core.store.atomic import why
 from hel_tui.core.store.sessions.forking import CHECKPOINT_FILES
 from hel_tui.core.tools.checkpoints.blobs import Blobs
 from hel_tui.core.tools.checkpoints.log import Change, ChangeLog
+from hel_tui.core.tools.checkpoints.looks import Look, forget_look, keep_look, left_look
+from hel_tui.core.tools.checkpoints.rows import rows_of
 from hel_tui.core.tools.checkpoints.states import ABSENT, ANY_MODE, State, hash_of, state_at
 from hel_tui.core.tools.checkpoints.survey import MOST_FILES, MOST_IN_FOLDER, Survey, survey
 from hel_tui.core.tools.paths import ResolvedPath, Workspace
@@ -32,8 +35,6 @@ MOST_WAIT = 1.0
 """Seconds that a command waits for that; the rest is read while it runs, as far as it is still as it was."""
 AT_ONCE = 50
 """Files that are read without a pause then."""
-MOST_NAMED = 50
-"""Files of a turn that are told by name."""
 MOST_CHANGES = 5_000
 """Changes of one command that are kept."""
 LARGE = (
@@ -41,6 +42,8 @@ LARGE = (
     f"gives back only what is among the {MOST_FILES:,} files nearest to its top, in folders of at most "
     f"{MOST_IN_FOLDER:,}. What write_file and search_replace change is kept everywhere."
 )
+UNKNOWN = State("other")
+"""What a command left that nobody saw the end of: no state is the same."""
 FRESH = 50_000_000
 """Nanoseconds in which a file may change again and keep its stamp: clocks of file systems tick slowly."""
 _SECRET_ENDINGS = (".pem", ".key", ".p12", ".pfx", ".jks", ".kdbx")
@@ -79,6 +82,8 @@ class Checkpoints:
         """Files as they were when last looked at, with the hash of their content."""
         self._before: Survey | None = None
         """The look before the command that runs."""
+        self._is_taken_up = False
+        """It was looked whether an earlier hel was ended in the middle of a command."""
         self._reading: Iterator[bool] | None = None
         """Reads one more file of that look at each step, where not all were read before the command."""
         self._beside = False
@@ -110,7 +115,7 @@ class Checkpoints:
         with self.lock:
             if self._log is None:
                 self._log = ChangeLog.of(self.folder)
-                self.rows = _rows(self._log.changes)
+                self.rows = rows_of(self._log.changes)
             return self._log
 
     def before_edit(self, place: ResolvedPath, data: bytes, tool: str) -> None:
@@ -148,6 +153,7 @@ class Checkpoints:
     def settle(self) -> None:
         """Find out what the last command changed, where that was not done yet."""
         with self.lock:
+            self._take_up()
             before, self._before = self._before, None
             if before is None:
                 return
@@ -156,6 +162,30 @@ class Checkpoints:
                 self._say("many", f"A command changed {len(changes):,} files; {MOST_CHANGES:,} are kept.")
                 del changes[MOST_CHANGES:]
             self._add(changes)
+            forget_look(self.folder)
+
+    def _take_up(self) -> None:
+        """What changed in the project since an earlier hel was ended in the middle of a command.
+
+        Whether the command did it or somebody else nobody can tell: the state it left is not known, so that
+        the person is asked before any of it is given back.
+        """
+        if self._is_taken_up:
+            return
+        self._is_taken_up = True
+        left = left_look(self.folder)
+        if left is None:
+            return
+        self._before_turn, self._tool = left.turn, left.tool
+        changes = [
+            one if one.after.kind == "folder" else replace(one, after=UNKNOWN)
+            for one in self._changes(left.survey, survey(self.workspace))
+        ]
+        lost = sum(one.before.kind == "file" and one.before.hash not in self.blobs for one in changes)
+        self._add(changes[:MOST_CHANGES])
+        forget_look(self.folder)
+        if changes:
+            self._say("cut", left.told(len(changes), lost))
 
     def _look(self) -> None:
         now = survey(self.workspace)
@@ -169,6 +199,13 @@ class Checkpoints:
         self._before = now
         self._reading = reading = self._read_all(now, unread)
         self._beside = False
+        try:
+            self._read_before(reading)
+        finally:
+            self._keep_look()
+
+    def _read_before(self, reading: Iterator[bool]) -> None:
+        """Read on as long as the command may wait for it, then beside it."""
         until = time.monotonic() + MOST_WAIT
         for _ in reading:
             if time.monotonic() > until:
@@ -176,6 +213,13 @@ class Checkpoints:
                 threading.Thread(target=self._read_on, args=(reading,), name="hel-files", daemon=True).start()
                 return
         self._reading = None
+
+    def _keep_look(self) -> None:
+        assert self._before is not None
+        try:
+            keep_look(self.folder, Look(self._before_turn, self._tool, self._before))
+        except OSError as error:
+            self._say("disk", f"What files were before they are changed cannot be kept: {why(error)}.")
 
     def _read_all(self, now: Survey, unread: list[str]) -> Iterator[bool]:
         """Read and keep the contents a look found, one at each step, while they are as they were then."""
@@ -200,6 +244,8 @@ class Checkpoints:
                     return
                 if sum(islice(reading, AT_ONCE)) < AT_ONCE:
                     self._reading = None
+                    if self._before is not None:
+                        self._keep_look()
                     return
 
     def _changes(self, before: Survey, now: Survey) -> list[Change]:
@@ -262,19 +308,20 @@ class Checkpoints:
             self.log.add(changes)
         except OSError as error:
             self._say("disk", f"What files were before they are changed cannot be kept: {why(error)}.")
-        self.rows = _rows(self.log.changes)
+        self.rows = rows_of(self.log.changes)
 
     def load(self) -> None:
         """Read what was kept of a session that is gone on with."""
         with self.lock:
-            self.rows = _rows(self.log.changes)
+            self._take_up()
+            self.rows = rows_of(self.log.changes)
 
     def undone(self, turn: int, paths: Iterable[str]) -> None:
         """These paths are as they were before `turn` again."""
         with self.lock:
             with suppress(OSError):  # a later hel finds them as they were
                 self.log.undo(turn, list(paths))
-            self.rows = _rows(self.log.changes)
+            self.rows = rows_of(self.log.changes)
 
     def _say(self, kind: str, sentence: str) -> None:
         if kind not in self._told:
@@ -284,32 +331,6 @@ class Checkpoints:
     def _sweep(self, log: ChangeLog) -> None:
         """Keep on disk only what a change needs."""
         self.blobs.keep_only({one.before.hash for one in log.changes})
-
-
-def _rows(changes: Iterable[Change]) -> tuple[CheckpointRow, ...]:
-    turns: dict[int, dict[str, tuple[State, State]]] = {}
-    for one in changes:
-        if "folder" in (one.before.kind, one.after.kind):
-            continue
-        paths = turns.setdefault(one.turn, {})
-        paths[one.path] = paths.get(one.path, (one.before, one.after))[0], one.after
-    return tuple(
-        CheckpointRow(
-            turn,
-            tuple(
-                CheckpointFile(path.encode("utf-8", "replace").decode(), _word(*ends))
-                for path, ends in islice(paths.items(), MOST_NAMED)
-            ),
-            len(paths),
-        )
-        for turn, paths in sorted(turns.items())
-    )
-
-
-def _word(before: State, after: State) -> FileChange:
-    if before.kind == "none":
-        return "made"
-    return "removed" if after.kind == "none" else "changed"
 
 
 def _modified(state: State) -> int:

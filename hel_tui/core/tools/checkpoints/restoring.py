@@ -1,28 +1,21 @@
 """Gives files back as they were before a turn, and finds out first what that would overwrite.
 
-Every step from the project's folder is opened without following links, and each file is replaced whole. Not
-here: asking the person about files that changed since (session).
+Not here: writing (writing), asking the person about files that changed since (session).
 """
 
 from __future__ import annotations
 
 import difflib
-import os
-from collections.abc import Collection, Iterable
-from contextlib import suppress
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from hel_tui.core.store.atomic import why
-from hel_tui.core.store.remains import part_name, sweep_parts
-from hel_tui.core.tools.checkpoints.keeper import MOST_EDITED, Checkpoints
+from hel_tui.core.tools.checkpoints.keeper import MOST_EDITED, UNKNOWN, Checkpoints
 from hel_tui.core.tools.checkpoints.states import ABSENT, ANY_MODE, State, state_at
-from hel_tui.core.tools.opening import open_folder
+from hel_tui.core.tools.checkpoints.writing import Writer
 
 MOST_COMPARED = 200_000
 """Characters of two texts that are compared line by line."""
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 Fate = Literal["restore", "there", "changed", "lost"]
 
@@ -65,9 +58,12 @@ def plan(checkpoints: Checkpoints, turn: int) -> list[Step]:
         for change in checkpoints.log.changes:
             if change.turn < turn:
                 continue
-            before, _ = ends.get(change.path, (change.before, change.after))
-            ends[change.path] = before, change.after
-        return [_step(checkpoints, path, before, after) for path, (before, after) in sorted(ends.items())]
+            before, after = ends.get(change.path, (change.before, change.after))
+            ends[change.path] = before, after if after == UNKNOWN else change.after
+        steps: dict[str, Step] = {}
+        for path, (before, after) in sorted(ends.items()):
+            steps[path] = _step(checkpoints, path, before, after, _replaced_above(path, steps))
+        return list(steps.values())
 
 
 def restore(checkpoints: Checkpoints, turn: int, steps: Collection[Step], overwrite: bool) -> Done:
@@ -80,30 +76,45 @@ def restore(checkpoints: Checkpoints, turn: int, steps: Collection[Step], overwr
         done = [one.path for one in steps if one.fate == "there"]
         restored: list[str] = []
         problems = [f"{one.path}: what it was is not kept." for one in steps if one.fate == "lost"]
+        writer = Writer(checkpoints.workspace.project, checkpoints.blobs, MOST_EDITED)
         for step in _ordered(wanted):
-            if problem := _put_back(checkpoints, step):
+            if problem := writer.put_back(step.parts, step.now, step.target):
                 problems.append(f"{step.path}: {problem}.")
             else:
                 restored.append(step.path)
+        for path, problem in writer.finish().items():
+            problems.append(f"{path}: {problem}.")
+            restored = [one for one in restored if one != path]
         kept = tuple(one.path for one in steps if one.fate == "changed" and not overwrite)
         checkpoints.undone(turn, [*done, *restored])
         folders = {one.path for one in steps if "folder" in (one.target.kind, one.now.kind)}
         return Done(tuple(sorted(set(restored) - folders)), kept, tuple(problems))
 
 
-def _step(checkpoints: Checkpoints, path: str, before: State, after: State) -> Step:
+def _replaced_above(path: str, steps: Mapping[str, Step]) -> Step | None:
+    """The step that puts a folder in the place of something else on the way to `path`: nothing is there now,
+    whatever lies behind a link of that name.
+    """
+    while path := path.rpartition("/")[0]:
+        step = steps.get(path)
+        if step is not None and step.target.kind == "folder" and step.now.kind in ("link", "file"):
+            return step
+    return None
+
+
+def _step(checkpoints: Checkpoints, path: str, before: State, after: State, above: Step | None) -> Step:
     parts = tuple(path.split("/"))
     workspace = checkpoints.workspace
     is_inside = not any(part in ("", ".", "..") for part in parts)
     if not is_inside or not workspace.is_open(workspace.project, parts):
         return Step(path, "lost", before, ABSENT)
-    now, data = state_at(workspace.project, parts, MOST_EDITED)
+    now, data = state_at(workspace.project, parts, MOST_EDITED) if above is None else (ABSENT, None)
     if now.is_same(before):
         return Step(path, "there", before, now)
     content = checkpoints.blobs.get(before.hash) if before.hash else None
     if before.kind == "other" or (before.kind == "file" and content is None):
         return Step(path, "lost", before, now)
-    if now.is_same(after):
+    if now.is_same(after) and after != UNKNOWN and (above is None or above.fate == "restore"):
         return Step(path, "restore", before, now)
     if now.kind == "folder" and before.kind == "none":
         return Step(path, "restore", before, now)  # it goes if it is empty
@@ -120,99 +131,6 @@ def _ordered(steps: Iterable[Step]) -> list[Step]:
         return 2 if step.target.kind == "folder" else 3, depth, step.path
 
     return sorted(steps, key=place)
-
-
-# -------------------------------------------------------------------- writing
-
-
-def _put_back(checkpoints: Checkpoints, step: Step) -> str:
-    """Give one path back; why not, in a few words, where that cannot be."""
-    root, parts = checkpoints.workspace.project, step.parts
-    try:
-        now, _ = state_at(root, parts, MOST_EDITED)
-        if not now.is_same(step.now):
-            return "it was changed by something else meanwhile"
-        if step.target.kind == "none":
-            return _take_away(root, parts, now)
-        folder = _made_folder(root, parts[:-1])
-        try:
-            if now.kind == "folder" and step.target.kind != "folder":
-                os.rmdir(parts[-1], dir_fd=folder)
-            return _make(checkpoints, folder, parts[-1], step.target, now)
-        finally:
-            os.close(folder)
-    except OSError as error:
-        return why(error)
-
-
-def _take_away(root: os.PathLike[str], parts: tuple[str, ...], now: State) -> str:
-    if now.kind == "none":
-        return ""
-    if now.kind == "other":
-        return "it is no file any more"
-    folder = open_folder(root, parts[:-1])  # type: ignore[arg-type]
-    try:
-        if now.kind == "folder":
-            with suppress(OSError):  # not empty: somebody else's files are in it
-                os.rmdir(parts[-1], dir_fd=folder)
-        else:
-            os.unlink(parts[-1], dir_fd=folder)
-    finally:
-        os.close(folder)
-    return ""
-
-
-def _made_folder(root: os.PathLike[str], parts: tuple[str, ...]) -> int:
-    """A descriptor of a folder, which is made where it is missing. Raises OSError."""
-    handle = os.open(root, _FOLDER)
-    for part in parts:
-        try:
-            with suppress(FileExistsError):
-                os.mkdir(part, dir_fd=handle)
-            below = os.open(part, _FOLDER, dir_fd=handle)
-        finally:
-            os.close(handle)
-        handle = below
-    return handle
-
-
-def _make(checkpoints: Checkpoints, folder: int, name: str, target: State, now: State) -> str:
-    if target.kind == "folder":
-        if now.kind not in ("none", "folder"):
-            os.unlink(name, dir_fd=folder)
-        with suppress(FileExistsError):
-            os.mkdir(name, dir_fd=folder)
-        handle = os.open(name, _FOLDER, dir_fd=folder)
-        try:
-            os.fchmod(handle, target.mode)
-        finally:
-            os.close(handle)
-        return ""
-    part = part_name()
-    try:
-        if target.kind == "link":
-            os.symlink(target.target, part, dir_fd=folder)
-        else:
-            data = checkpoints.blobs.get(target.hash)
-            if data is None:
-                return "what it was is not kept"
-            _write(folder, part, data, target.mode)
-        os.replace(part, name, src_dir_fd=folder, dst_dir_fd=folder)
-    finally:
-        with suppress(FileNotFoundError):
-            os.unlink(part, dir_fd=folder)
-    sweep_parts(folder)
-    return ""
-
-
-def _write(folder: int, name: str, data: bytes, mode: int) -> None:
-    handle = os.open(name, _NEW, 0o666, dir_fd=folder)
-    with os.fdopen(handle, "wb") as file:
-        if mode != ANY_MODE:
-            os.fchmod(handle, mode)
-        file.write(data)
-        file.flush()
-        os.fsync(handle)
 
 
 # ------------------------------------------------------------------ comparing

@@ -10,7 +10,7 @@ import os
 import stat
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -37,6 +37,10 @@ class State:
     target: str = ""
     """Where a link points."""
     stamp: Stamp | None = field(default=None, compare=False)
+    owner: tuple[int, int] | None = field(default=None, compare=False)
+    """User and group of a file or folder, where they are not this process's own."""
+    shared: tuple[int, int] | None = field(default=None, compare=False)
+    """Device and inode of a file that has other names, too (hard links)."""
 
     def is_same(self, other: State) -> bool:
         """Whether two looks found the same. Files whose content nobody read are told apart by stamps."""
@@ -51,7 +55,12 @@ class State:
     def as_json(self) -> Json:
         """For a line of a file; without the stamp."""
         facts = {"mode": self.mode, "size": self.size, "hash": self.hash, "target": self.target}
-        return {"kind": self.kind, **{name: value for name, value in facts.items() if value}}
+        pairs = {"owner": self.owner, "shared": self.shared}
+        return {
+            "kind": self.kind,
+            **{name: value for name, value in facts.items() if value},
+            **{name: list(pair) for name, pair in pairs.items() if pair is not None},
+        }
 
 
 ABSENT = State("none")
@@ -66,7 +75,16 @@ def state_from(record: Mapping[str, Any]) -> State | None:
         return None
     if not all(type(one) is int for one in numbers) or not all(isinstance(one, str) for one in texts):
         return None
-    return State(kind, *numbers, *texts)
+    found = State(kind, *numbers, *texts)
+    return replace(found, owner=_pair(record.get("owner")), shared=_pair(record.get("shared")))
+
+
+def _pair(value: Any) -> tuple[int, int] | None:
+    match value:
+        case [int(one), int(other)] if one >= 0 and other >= 0:
+            return one, other
+        case _:
+            return None
 
 
 def hash_of(data: bytes) -> str:
@@ -103,12 +121,14 @@ def state_in(folder: int, name: str, most: int) -> tuple[State, bytes | None]:
         if not stat.S_ISREG(status.st_mode):
             return State("other"), None
         data = _read(handle, most + 1)
+        now = os.fstat(handle)
     finally:
         os.close(handle)
-    stamp, mode = Stamp.of(status), stat.S_IMODE(status.st_mode)
+    if Stamp.of(now) != Stamp.of(status):  # written while it was read: neither the old nor the new
+        return _file(now), None
     if len(data) > most:
-        return State("file", mode, status.st_size, stamp=stamp), None
-    return State("file", mode, len(data), hash_of(data), stamp=stamp), data
+        return _file(status), None
+    return replace(_file(status), size=len(data), hash=hash_of(data)), data
 
 
 def described(folder: int, name: str) -> State:
@@ -116,12 +136,24 @@ def described(folder: int, name: str) -> State:
     status = os.stat(name, dir_fd=folder, follow_symlinks=False)
     mode = stat.S_IMODE(status.st_mode)
     if stat.S_ISREG(status.st_mode):
-        return State("file", mode, status.st_size, stamp=Stamp.of(status))
+        return _file(status)
     if stat.S_ISLNK(status.st_mode):
         return State("link", target=os.readlink(name, dir_fd=folder), stamp=Stamp.of(status))
     if stat.S_ISDIR(status.st_mode):
-        return State("folder", mode)
+        return State("folder", mode, owner=_owner(status))
     return State("other")
+
+
+def _file(status: os.stat_result) -> State:
+    """A file as its status tells of it."""
+    shared = (status.st_dev, status.st_ino) if status.st_nlink > 1 else None
+    mode = stat.S_IMODE(status.st_mode)
+    return State("file", mode, status.st_size, stamp=Stamp.of(status), owner=_owner(status), shared=shared)
+
+
+def _owner(status: os.stat_result) -> tuple[int, int] | None:
+    owner = (status.st_uid, status.st_gid)
+    return None if owner == (os.geteuid(), os.getegid()) else owner
 
 
 def _is_behind_link(root: Path, parts: tuple[str, ...]) -> bool:

@@ -87,8 +87,10 @@ def _look(
             return below
         try:
             state = described(handle, name)
-        except OSError:  # gone by now
+        except FileNotFoundError:  # gone by now
             continue
+        except OSError:  # a folder whose names can be read and nothing else: what is in it is not known
+            return below
         if state.kind == "other":
             continue
         if state.kind == "folder":
