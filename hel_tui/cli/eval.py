@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from hel_tui.cli.common import EFFORTS, Exit, Parser, amount, positive, provider_and_name
 from hel_tui.cli.orderly import run_in_order
+from hel_tui.core.counts import counted
 from hel_tui.foreign import printable
 
 if TYPE_CHECKING:
@@ -165,7 +166,7 @@ def _carry_out(plan: Plan, results: Results, args: argparse.Namespace) -> int:
         return Exit.DONE
 
     if ready := len(plan.runs) - waiting:
-        _say(f"{ready} of {len(plan.runs)} runs are there already: {results.file}")
+        _say(f"{ready} of {counted(len(plan.runs), 'run')} there already: {results.file}")
     ended = run_in_order(work())
     status = _tell(plan, results, args)
     if ended != Exit.DONE:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from hel_tui.cli.common import Exit, one_line
 from hel_tui.cli.failure import failure_lines, list_change
 from hel_tui.core import protocol as p
+from hel_tui.core.counts import counted
 from hel_tui.core.runtime import Runtime
 from hel_tui.foreign import harmless, printable
 
@@ -278,9 +279,9 @@ class Text(Printer):
 def shortened(event: p.Compacted) -> str:
     """What became of a conversation that was too long, in a line."""
     done = [
-        f"a summary stands for {event.summarised} messages" if event.summarised else "",
-        f"{event.shortened} long results cut" if event.shortened else "",
-        f"{event.dropped} messages left out" if event.dropped else "",
+        f"a summary stands for {counted(event.summarised, 'message')}" if event.summarised else "",
+        f"{counted(event.shortened, 'long result')} cut" if event.shortened else "",
+        f"{counted(event.dropped, 'message')} left out" if event.dropped else "",
         event.problem,
     ]
     said = "; ".join(part for part in done if part)

@@ -170,7 +170,7 @@ def test_an_export_of_a_damaged_session_says_what_is_missing(say_to: Run, sh: Ru
     (session,) = ids(sh)
     path = tmp_path / "hel" / "state" / "sessions" / session / "session.jsonl"
     path.write_bytes(path.read_bytes() + b'\0\0\0\n{"a":\n')
-    assert "2 lines of this session could not be read" in sh("sessions", "export", session).out
+    assert "could not be read: 2 lines of this session" in sh("sessions", "export", session).out
     assert json.loads(sh("sessions", "export", "--json", session).out)["damaged_lines"] == 2
     ran = sh("sessions", "fork", session)
     assert ran.status == 0

@@ -49,7 +49,7 @@ def test_a_lab_that_was_cut_off_goes_on_with_the_runs_that_are_missing(tmp_path:
     second = run(tmp_path, env, "-n", "3", "--json")
     told = json.loads(second.out)
     assert (told["complete"], told["conditions"][0]["passed"]) == (True, 3)
-    assert "1 of 3 runs are there already" in second.err
+    assert "1 of 3 runs there already" in second.err
     assert file.read_bytes().startswith(kept)
     assert sorted(row["run"] for row in told["runs"]) == [1, 2, 3]
     assert len({row["started"] for row in told["runs"]}) == 3

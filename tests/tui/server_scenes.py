@@ -57,7 +57,7 @@ DIAGNOSIS = p.Diagnosis(
     "inventory",
     (
         p.Finding("ok", "spawn", "/usr/bin/python runs"),
-        p.Finding("error", "stdout", "3 lines on stdout are no protocol", mend="print to stderr"),
+        p.Finding("error", "stdout", "no protocol on stdout: 3 lines", mend="print to stderr"),
         p.Finding(
             "info",
             "schema",

@@ -27,6 +27,27 @@ def test_both_languages_fill_the_same_placeholders():
     assert differing == []
 
 
+PLURALS = (
+    r" (?:(?:more|new|long|other|older|such) )*"
+    r"(?:approvals|arguments|calls|characters|elements|fields|files|frames|items|lines|members|messages|models|"
+    r"processes|properties|requests|restarts|results|servers|sessions|spaces|steps|things|times|tokens|tools|"
+    r"turns|values)\b"
+)
+COUNTED = re.compile(rf"\{{(\w+)\}}{PLURALS}")
+LARGE = {"characters", "used", "window", "start", "reported", "before", "after", "servers", "tool"}
+"""Placeholders that are no numbers, or never 1."""
+
+
+def test_one_of_whatever_is_counted_is_said_in_the_singular():
+    counted = {key: found for key in ENGLISH for found in COUNTED.findall(ENGLISH[key]) if found not in LARGE}
+    assert len(counted) > 40
+    assert set(counted.values()) <= set(strings.COUNTS)
+    assert [key for key in counted if f"{key}.one" not in ENGLISH] == []
+    for key, name in counted.items():
+        values = {**dict.fromkeys(placeholders(ENGLISH[key]), "x"), name: 1}
+        assert not re.search(rf"\b1{PLURALS}", strings.t(key, **values))
+
+
 def test_every_literal_key_in_the_sources_exists():
     used = {
         match[1]

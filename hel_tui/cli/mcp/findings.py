@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from hel_tui.core.counts import counted
 from hel_tui.core.protocol import Diagnosis, Finding
 
 SIGNS = {"ok": "✓ ok     ", "info": "· note   ", "warning": "▲ warning", "error": "✗ error  "}
@@ -21,8 +22,8 @@ def lines(diagnosis: Diagnosis) -> Iterator[str]:
     counts = {name: sum(one.health == name for one in diagnosis.findings) for name in ("error", "warning")}
     yield ""
     yield (
-        f"{len(diagnosis.findings)} looked at in {diagnosis.seconds:.1f} s: {counts['error']} errors, "
-        f"{counts['warning']} warnings"
+        f"{len(diagnosis.findings)} looked at in {diagnosis.seconds:.1f} s: "
+        f"{counted(counts['error'], 'error')}, {counted(counts['warning'], 'warning')}"
     )
 
 

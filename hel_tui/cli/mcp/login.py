@@ -16,6 +16,7 @@ from hel_tui.cli.mcp.alone import UP, alone, approved, sorry
 from hel_tui.cli.mcp.ground import Ground
 from hel_tui.cli.mcp.person import Person
 from hel_tui.cli.orderly import run_in_order
+from hel_tui.core.counts import counted
 from hel_tui.core.mcp.entries import ServerEntry
 from hel_tui.core.protocol import Event, LoginStep
 from hel_tui.core.store.places import Places
@@ -43,7 +44,8 @@ async def _login(entry: ServerEntry, project: Path, places: Places, *, browser: 
         status = await server.come_to_rest()
         if status.phase not in UP:
             return sorry(f"logged in, but {entry.name} is {status.phase}: {status.reason}")
-        sys.stdout.write(f"Logged in at {printable(entry.name)}: {status.phase}, {status.tools} tools.\n")
+        tools = counted(status.tools, "tool")
+        sys.stdout.write(f"Logged in at {printable(entry.name)}: {status.phase}, {tools}.\n")
         return Exit.DONE
 
 

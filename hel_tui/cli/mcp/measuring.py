@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from hel_tui.cli.common import Exit
+from hel_tui.core.counts import counted
 from hel_tui.core.mcp.faults import CallFault
 from hel_tui.core.mcp.tool import McpTool
 from hel_tui.core.vocabulary import Json
@@ -63,11 +64,12 @@ async def measure(
         sys.stdout.write(json.dumps(facts, indent=2) + "\n")
     else:
         sys.stdout.write(
-            f"{times} calls in {seconds:.2f} s, {facts['per_second']} a second, {facts['failed']} failed\n"
+            f"{counted(times, 'call')} in {seconds:.2f} s, {facts['per_second']} a second, "
+            f"{facts['failed']} failed\n"
             f"median {facts['median_ms']} ms, 95th {facts['p95_ms']} ms, longest {facts['max_ms']} ms\n"
         )
         for problem, count in problems.most_common(5):
-            sys.stdout.write(f"{count} times: {printable(problem)}\n")
+            sys.stdout.write(f"{counted(count, 'time')}: {printable(problem)}\n")
     return Exit.FAILED if problems else Exit.DONE
 
 

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 from hel_tui.cli.common import Exit
+from hel_tui.core.counts import counted
 from hel_tui.core.store.atomic import why, write_atomic, write_new
 from hel_tui.core.store.places import Places, find_places
 from hel_tui.core.store.redact import Redactor, secrets_in
@@ -91,5 +92,6 @@ def _fork(args: argparse.Namespace, folder: Path) -> int:
     else:
         sys.stdout.write(f"{fork.folder.name}\n")
         if fork.damaged:
-            sys.stderr.write(f"hel sessions: {fork.damaged} damaged lines are not in the fork\n")
+            lines = counted(fork.damaged, "damaged line")
+            sys.stderr.write(f"hel sessions: not in the fork: {lines}\n")
     return Exit.DONE

@@ -14,6 +14,7 @@ from pathlib import Path
 from hel_tui.cli.common import LINE, Exit, one_line
 from hel_tui.cli.streams import steer
 from hel_tui.cli.widths import cells, cut
+from hel_tui.core.counts import counted
 from hel_tui.core.protocol import SessionHit, SessionRow
 from hel_tui.core.store.atomic import why
 from hel_tui.core.store.places import find_places
@@ -40,10 +41,10 @@ def run(args: argparse.Namespace, project: Path) -> int:
 
 def line_of(row: SessionRow, width: int = 0) -> str:
     """One session, one line; of its title what fits into `width` cells (0: as much as any line may have)."""
-    turns = "1 turn" if row.turns == 1 else f"{row.turns} turns"
+    turns = counted(row.turns, "turn")
     more = " · open" if row.is_open else ""
     more += " · fork" if row.parent else ""
-    more += f" · {row.damaged} damaged lines" if row.damaged else ""
+    more += f" · {counted(row.damaged, 'damaged line')}" if row.damaged else ""
     head = f"{row.session_id}  {clock(row.updated)}  {turns:>9}  "
     title = printable(row.title) or UNTITLED
     return head + cut(title, (width or LINE) - cells(head) - cells(more)) + more

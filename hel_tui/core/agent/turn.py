@@ -26,6 +26,7 @@ from hel_tui.core.agent.shortening import Shorten, cut_only
 from hel_tui.core.agent.spending import Accounts, Totals
 from hel_tui.core.agent.summarising import Asking
 from hel_tui.core.context.summary import NOT_THEIRS
+from hel_tui.core.counts import counted
 from hel_tui.core.models.types import ChatModel, Finish, FinishReason, ModelFault, Request
 from hel_tui.core.protocol import (
     ContinueAnswer,
@@ -193,7 +194,8 @@ class Agent:
         while True:
             if step >= limit:
                 if not await self._goes_on(step):
-                    return Ending("limit", f"Stopped after {step} steps, the step limit.", steps=step)
+                    told = f"Stopped after {counted(step, 'step')}, the step limit."
+                    return Ending("limit", told, steps=step)
                 limit += self.max_steps
             if stop := self._budget.stop(self.totals, model.info):
                 unsent = self.take_back(before)

@@ -10,6 +10,7 @@ import itertools
 from collections.abc import Sequence
 from pathlib import Path
 
+from hel_tui.core.counts import counted
 from hel_tui.core.vocabulary import estimate_tokens
 
 ROLE = """\
@@ -121,7 +122,7 @@ def _server_lines(inventory: Inventory, budget: int) -> list[str]:
             break
     lines = [_server_line(server, of_server[server], count) for server, count in named.items()]
     if missing := len(of_server) - len(named):
-        lines.append(f"- and {missing:,} more servers")
+        lines.append(f"- and {counted(missing, 'more server')}")
     return lines
 
 

@@ -13,6 +13,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from hel_tui.core.counts import counted
 from hel_tui.core.doctor.definitions import definitions
 from hel_tui.core.doctor.raw import HANDSHAKE, STATELESS, NoAnswer, RawServer, Refused
 from hel_tui.core.guard import Guard
@@ -148,7 +149,8 @@ async def _listed(bench: Bench, server: RawServer, hello: Json) -> AsyncIterator
         else:
             seconds = time.monotonic() - began
             health: Health = "info" if not listing.tools else "ok"
-            yield Finding(health, "lists", f"{len(listing.tools)} tools in {seconds * 1000:.0f} ms")
+            tools = counted(len(listing.tools), "tool")
+            yield Finding(health, "lists", f"{tools} in {seconds * 1000:.0f} ms")
             if listing.cut:
                 yield Finding(
                     "warning",
@@ -241,13 +243,15 @@ async def _still_answers(server: RawServer) -> str:
 def _printed(server: RawServer) -> list[Finding]:
     found: list[Finding] = []
     if server.noises:
-        sentence = f"{server.noises} lines on stdout are no protocol, such as: {server.noise[0][:120]}"
+        lines = counted(server.noises, "line")
+        sentence = f"no protocol on stdout: {lines}, such as: {server.noise[0][:120]}"
         mend = "print to stderr; stdout is for the protocol alone"
         found.append(Finding("error", "stdout", sentence, mend=mend))
     else:
         found.append(Finding("ok", "stdout", "nothing but protocol on stdout"))
     told = (
-        f"{server.stderr_lines:,} lines, {server.stderr_bytes:,} bytes on stderr without being asked anything"
+        f"{counted(server.stderr_lines, 'line')}, {counted(server.stderr_bytes, 'byte')} on stderr without "
+        "being asked anything"
     )
     if server.stderr_lines > LOUD_LINES or server.stderr_bytes > LOUD_BYTES:
         found.append(Finding("warning", "stderr", told, mend="log less by default"))
@@ -268,12 +272,13 @@ async def _ended(server: RawServer) -> AsyncIterator[Finding]:
         yield Finding("warning", "end", sentence, mend="end when stdin ends")
     else:
         seconds = time.monotonic() - began
-        code = process.exit.code if process.exit is not None else 0
-        health: Health = "ok" if code == 0 else "info"
-        yield Finding(health, "end", f"it ends {seconds:.2f} s after its stdin was closed ({process.exit})")
+        ended = process.exit
+        health: Health = "ok" if ended is None or ended.code == 0 else "info"
+        how = ended.how if ended is not None else "gone"
+        yield Finding(health, "end", f"it ends {seconds:.2f} s after its stdin was closed ({how})")
     left = await in_thread(lambda: [pid for pid in helpers if _lives(pid)], "hel-left")
     if left and process.exit is not None:
-        sentence = f"it leaves {len(left)} processes behind when it ends"
+        sentence = f"it leaves {counted(len(left), 'process', 'processes')} behind when it ends"
         yield Finding("warning", "end", sentence, mend="end what it started")
 
 
@@ -308,7 +313,8 @@ async def _terminated(server: RawServer) -> Finding:
     os.killpg(server.process.pid, signal.SIGTERM)
     if await server.process.wait(END):
         seconds = time.monotonic() - began
-        return Finding("ok", "sigterm", f"it ends {seconds:.2f} s after SIGTERM ({server.process.exit})")
+        how = server.process.exit.how if server.process.exit is not None else "gone"
+        return Finding("ok", "sigterm", f"it ends {seconds:.2f} s after SIGTERM ({how})")
     sentence = f"it does not end within {END:g} s after SIGTERM, and is killed"
     return Finding("warning", "sigterm", sentence, mend="end on SIGTERM")
 

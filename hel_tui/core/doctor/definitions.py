@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
+from hel_tui.core.counts import counted
 from hel_tui.core.mcp.listing import ToolSpec
 from hel_tui.core.mcp.naming import public_name
 from hel_tui.core.mcp.suspicion import suspicions
@@ -238,7 +239,9 @@ def _schemas(tools: Sequence[ToolSpec], mask: Mask) -> Iterator[Finding]:
     for sentence, places in seen.items():
         yield _changed(sentence, places)
     if strict:
-        sentence = f"OpenAI's strict mode takes {strict} of {len(tools)} schemas only after changes"
+        sentence = (
+            f"OpenAI's strict mode takes {strict} of {counted(len(tools), 'schema')} only after changes"
+        )
         yield Finding("info", "schema", sentence, profile=STRICT.name)
 
 

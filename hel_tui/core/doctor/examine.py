@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from hel_tui.core.counts import counted
 from hel_tui.core.doctor.behaviour import Bench, behaviour
 from hel_tui.core.mcp.entries import ServerEntry
 from hel_tui.core.protocol import Diagnosis, Event, Finding
@@ -113,7 +114,7 @@ def summary(entry: ServerEntry, diagnosis: Diagnosis) -> Finding:
         sentence = f"{entry.name}: {first.topic}: {first.sentence}"
         return Finding("error", "servers", sentence, mend=first.mend or f"hel mcp lint {entry.name}")
     if warnings:
-        sentence = f"{entry.name} works, with {warnings} warnings"
+        sentence = f"{entry.name} works, with {counted(warnings, 'warning')}"
         return Finding("warning", "servers", sentence, mend=f"hel mcp lint {entry.name}")
     return Finding("ok", "servers", f"{entry.name} works")
 

@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
+from hel_tui.core.counts import counted
 from hel_tui.core.doctor.behaviour import ANSWER, LISTS, METHOD_NOT_FOUND
 from hel_tui.core.doctor.definitions import definitions
 from hel_tui.core.mcp.entries import ServerEntry
@@ -50,7 +51,7 @@ async def over_http(
     specs = [
         tool.spec for row in host.catalogue.rows() if (tool := host.catalogue.get(row.public)) is not None
     ]
-    tell(Finding("ok" if specs else "info", "lists", f"{len(specs)} tools"))
+    tell(Finding("ok" if specs else "info", "lists", counted(len(specs), "tool")))
     for row in host.catalogue.rows():
         if row.reason:
             tell(Finding("warning", "lists", f"not offered: {hide(row.reason)}", tool=row.raw))
@@ -65,7 +66,7 @@ async def over_http(
         async for finding in step:
             tell(finding)
     if status.noise:
-        sentence = f"{status.noise} messages were no protocol"
+        sentence = f"no protocol: {counted(status.noise, 'message')}"
         tell(Finding("warning", "stdout", sentence, mend="send JSON-RPC messages alone"))
 
 

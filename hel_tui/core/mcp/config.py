@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from hel_tui.core.counts import counted
 from hel_tui.core.mcp import jsonc
 from hel_tui.core.mcp.entries import Scope, ServerEntry
 from hel_tui.core.mcp.remarks import named
@@ -175,7 +176,7 @@ class _Loader:
             self._entry(source, parsed, key, name, raw, said)
         for sentence, times in said.items():
             if times > MAX_EQUAL:
-                more = f"{times - MAX_EQUAL:,} more entries of this file: {sentence}"
+                more = f"{counted(times - MAX_EQUAL, 'more entry', 'more entries')} of this file: {sentence}"
                 self._problem(source, more, severity="note")
         return None
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from hel_tui.core.counts import counted
 from hel_tui.core.images import for_a_model
 from hel_tui.core.mcp.binary import UNKNOWN, ResultFiles, keep, plain_mime, text_in
 from hel_tui.core.mcp.content import MOST_PARTS, Taken, blocks_of, one, read_block
@@ -28,7 +29,8 @@ def contents_of(result: Json, files: ResultFiles) -> tuple[ResourceContent, ...]
     read = tuple(_content(item, files) for item in listed[:MOST_PARTS])
     if len(listed) <= MOST_PARTS:
         return read
-    return (*read, _text("", "text/plain", f"[{len(listed) - MOST_PARTS:,} further contents, left out]"))
+    more = counted(len(listed) - MOST_PARTS, "further content")
+    return (*read, _text("", "text/plain", f"[{more}, left out]"))
 
 
 def _content(item: Any, files: ResultFiles) -> ResourceContent:

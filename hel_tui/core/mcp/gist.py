@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from hel_tui.core.counts import counted
 from hel_tui.core.store.redact import MARGIN, MIN_SECRET, head
 from hel_tui.foreign import is_clean
 
@@ -81,7 +82,7 @@ def of_result(method: str, result: Any, mask: Mask = str) -> str:
             said = f"{_name(result.get('serverInfo'))} {_text(result.get('protocolVersion'))}"
         case "resources/read":
             contents = result.get("contents")
-            said = f"{len(contents)} contents" if isinstance(contents, list) else ""
+            said = counted(len(contents), "content") if isinstance(contents, list) else ""
         case "elicitation/create":
             said = _text(result.get("action"))
         case _:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from hel_tui.core.counts import counted
 from hel_tui.core.guard import Guard
 from hel_tui.core.mcp.asking import Ask, Helpers, Sample, nobody
 from hel_tui.core.mcp.binary import ResultFiles
@@ -427,8 +428,8 @@ class Host:
             self._on_event(
                 Notice(
                     "warning",
-                    f"{left:,} tools that load by themselves found no room: the provider takes no more in a "
-                    "request. Switch off or unload others to make room.",
+                    f"No room for {counted(left, 'tool')} that should load unasked: the provider takes no "
+                    "more in a request. Switch off or unload others to make room.",
                 )
             )
         self._left = left

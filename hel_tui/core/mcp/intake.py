@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from hel_tui.core.counts import counted
 from hel_tui.core.mcp.levels import Guesser
 from hel_tui.core.mcp.logs import LINE_LENGTH, LogStore, Stream
 from hel_tui.core.store.redact import MARGIN
@@ -108,7 +109,7 @@ class LogIntake:
         lost = self._skipped - len(kept)
         self._skipped, self._newest = 0, b""
         if lost > 0:
-            self._store.append([f"… {lost:,} lines skipped"], "hel")
+            self._store.append([f"… {counted(lost, 'line')} skipped"], "hel")
         self._append(b"\n".join(kept), within)
 
     def _append(self, data: bytes, within: bool) -> None:

@@ -40,13 +40,18 @@ class Exit:
 
     def __str__(self) -> str:
         """Such as `exit 1 after 0.4 s` or `killed by SIGSEGV after 3.1 s`."""
+        return f"{self.how} after {self.seconds:.1f} s"
+
+    @property
+    def how(self) -> str:
+        """Such as `exit 1` or `killed by SIGSEGV`."""
         if self.code >= 0:
-            return f"exit {self.code} after {self.seconds:.1f} s"
+            return f"exit {self.code}"
         try:
             name = signal.Signals(-self.code).name
         except ValueError:
             name = f"signal {-self.code}"
-        return f"killed by {name} after {self.seconds:.1f} s"
+        return f"killed by {name}"
 
 
 class ServerProcess:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from hel_tui.core.counts import counted
 from hel_tui.core.mcp.catalogue import Catalogue
 from hel_tui.core.mcp.entries import ServerEntry
 from hel_tui.core.mcp.generations import ListChange
@@ -198,7 +199,7 @@ class Reports:
     def dropped(self, count: int) -> None:
         """So many notifications came faster than they could be kept."""
         self._status.dropped += count
-        self._log.remark(f"{count:,} notifications were dropped: they came too fast")
+        self._log.remark(f"{counted(count, 'notification')} dropped: they came too fast")
         self._status.counted()
 
     def noise(self, text: str) -> None:

@@ -22,6 +22,7 @@ from hel_tui.core.checks.reading import read_checks
 from hel_tui.core.checks.running import NoResult, Runner
 from hel_tui.core.checks.saving import NotSaved, expected_of, save
 from hel_tui.core.checks.secrets import filled_in
+from hel_tui.core.counts import counted
 from hel_tui.core.mcp.faults import CallFault
 from hel_tui.core.mcp.host import Host
 from hel_tui.core.mcp.large import JsonText
@@ -165,7 +166,7 @@ class Checking:
                 server=server,
                 tool=CALLS,
                 arguments=json.dumps(calls, indent=2, ensure_ascii=False),
-                warnings=(f"{len(calls)} calls from files of this project, made one after the other.",),
+                warnings=(f"{counted(len(calls), 'call')} from files of this project, one after the other.",),
             )
         )
         if not isinstance(answer, p.ApprovalAnswer) or answer.decision in ("deny", "stop"):

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from hel_tui.core import protocol as p
+from hel_tui.core.counts import counted
 from hel_tui.core.permissions.approvals import fingerprint
 from hel_tui.core.session.archive import Archive
 from hel_tui.core.session.kept import (
@@ -89,7 +90,8 @@ class Resuming:
             if isinstance(opened, Opened):
                 opened.news.append(f"This is a fork of {told(found)}, with its turns up to {fork.turn}.")
                 if fork.damaged:
-                    opened.remarks.append(f"{fork.damaged} damaged lines of it are not in the fork.")
+                    lines = counted(fork.damaged, "damaged line")
+                    opened.remarks.append(f"Not in the fork: {lines} of it.")
             return opened
 
         return await self._in_thread(make, session_id)

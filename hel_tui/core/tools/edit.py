@@ -10,6 +10,7 @@ import itertools
 from dataclasses import dataclass
 from typing import ClassVar
 
+from hel_tui.core.counts import counted
 from hel_tui.core.threads import in_thread
 from hel_tui.core.tools.builtin import FileTool, refused
 from hel_tui.core.tools.checking import check
@@ -237,7 +238,7 @@ def _coarse_diff(change: Change, before: str) -> str:
     body = f"@@ -{start},{len(gone)} +{start},{len(come)} @@\n"
     body += "".join(f"-{line}\n" for line in gone) + "".join(f"+{line}\n" for line in come)
     if len(body) > MAX_DIFF:
-        body = body[:MAX_DIFF] + f"\n… cut: {len(gone):,} lines out, {len(come):,} lines in\n"
+        body = body[:MAX_DIFF] + f"\n… cut: {counted(len(gone), 'line')} out, {len(come):,} in\n"
     return title + body
 
 

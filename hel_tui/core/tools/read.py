@@ -12,6 +12,7 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from typing import ClassVar
 
+from hel_tui.core.counts import counted
 from hel_tui.core.tools.builtin import FileTool, one_line, refused
 from hel_tui.core.tools.opening import Opened, Stamp, changed_to_link, opened_file
 from hel_tui.core.tools.paths import Refusal, ResolvedPath, Workspace
@@ -116,7 +117,8 @@ class ReadFile(FileTool):
                 else:
                     offset, line = _find_line(file, start)
                     if line < start:
-                        return refused(f"{place.shown} has {line:,} lines; line {start:,} is past its end.")
+                        lines = counted(line, "line")
+                        return refused(f"{place.shown} has {lines}; line {start:,} is past its end.")
                 return self._answer(file, place, offset, line, max_lines)
         except FileNotFoundError:
             return refused(self.workspace.missing(place))

@@ -132,7 +132,7 @@ class ApprovalDialog(Dialog):
         shown = self.question.arguments if self.edited is None else self.edited
         if shown.strip() in _EMPTY:
             return [[(t("approval.no_arguments"), "strong")]]
-        count = t("approval.count", characters=grouped(len(shown)), lines=grouped(shown.count("\n") + 1))
+        count = t("approval.count", characters=grouped(len(shown)), n=grouped(shown.count("\n") + 1))
         head = t("approval.arguments") if self.edited is None else t("approval.arguments_edited")
         return [[(head, "strong"), (f"  {count}", "muted")], *framed(ForeignText(shown), break_escapes=True)]
 

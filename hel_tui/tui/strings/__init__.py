@@ -12,6 +12,8 @@ import os
 from hel_tui.tui.strings.en import ENGLISH
 
 LANGUAGES = ("en", "ko")
+COUNTS = ("n", "limit", "steps")
+"""Placeholders for numbers that have a form for one."""
 _current: dict[str, str] = ENGLISH
 _name = "en"
 
@@ -53,9 +55,9 @@ def language() -> str:
 def t(key: str, /, **values: object) -> str:
     """The string `key` with its placeholders filled. Raises KeyError for a key nobody wrote.
 
-    Where a count `n` is 1 and the language has a form for it, that is `key.one`.
+    Where a count (`n`, or another of `COUNTS`) is 1 and the language has a form for it, that is `key.one`.
     """
     text = _current[key]
-    if values.get("n") in (1, "1"):
+    if any(values.get(name) in (1, "1") for name in COUNTS):
         text = _current.get(f"{key}.one", text)
     return text.format(**values) if values else text

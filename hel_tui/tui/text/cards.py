@@ -226,7 +226,7 @@ def cut_rows(text: str, width: int, lay_out: Callable[[str, int], list[Line]]) -
 
 
 def _hidden(count: int, width: int) -> list[Line]:
-    return wrap([(t("card.cut", count=f"{count:,}"), MUTED)], width) if count else []
+    return wrap([(t("card.cut", n=f"{count:,}"), MUTED)], width) if count else []
 
 
 def plain_rows(text: str, width: int) -> list[Line]:

@@ -215,5 +215,5 @@ def test_eager_beyond_the_providers_limit_is_said(play: Open, model: ScriptedMod
     with play(say("hello"), servers=servers, model="openai/gpt-x") as driver:
         driver.phase("many", "ready")
         driver.ask("hi")
-        driver.wait(lambda _: any("found no room" in n.text for n in driver.of(p.Notice)), "a word")
+        driver.wait(lambda _: any("No room for " in n.text for n in driver.of(p.Notice)), "a word")
     assert 120 < len(model.requests[0]["tools"]) <= 128

@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from hel_tui.core.counts import counted
 from hel_tui.core.protocol import CallDetail
 from hel_tui.core.store.sessions.mending import never_ended
 from hel_tui.core.store.sessions.reading import Kept, read_call, read_session, records_between
@@ -36,7 +37,8 @@ def as_markdown(folder: Path) -> str:
         if facts[name]:
             head.append(f"- {name.replace('_', ' ')}: {facts[name]}")
     if kept.damaged:
-        head += ["", f"> {len(kept.damaged)} lines of this session could not be read and are missing here."]
+        lines = counted(len(kept.damaged), "line")
+        head += ["", f"> Missing here, for it could not be read: {lines} of this session."]
     blocks = ["\n".join(head)]
     for turn in _turns(kept):
         blocks += _turn_blocks(turn)

@@ -17,6 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from hel_tui.core.counts import counted
 from hel_tui.core.store.atomic import why
 from hel_tui.core.store.lines import LineFile
 from hel_tui.core.store.redact import Redactor
@@ -164,7 +165,7 @@ class Journal:
                 self._fail(error, told=True)
                 return False
             self._since, self._lost = 0.0, 0
-            self._on_trouble(0.0, f"{lost} lines were lost" if lost else "")
+            self._on_trouble(0.0, f"{counted(lost, 'line')} lost" if lost else "")
             return True
 
     def close(self) -> None:

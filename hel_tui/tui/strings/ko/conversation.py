@@ -15,7 +15,7 @@ STRINGS: dict[str, str] = {
     "card.change": "변경 내용",
     "card.result": "결과",
     "card.no_result": "아직 결과 없음",
-    "card.cut": "… {count}줄은 표시하지 않음. 카드를 복사하면 모두 복사됨",
+    "card.cut": "… {n}줄은 표시하지 않음. 카드를 복사하면 모두 복사됨",
     "card.saved": "저장됨: {path}",
     "card.gone": "이 호출의 자세한 내용은 더 이상 보관되지 않음",
     "task.title": "작업",

@@ -14,7 +14,7 @@ STRINGS: dict[str, str] = {
     "approval.claimed": "서버의 주장:",
     "approval.arguments": "인수",
     "approval.arguments_edited": "인수 (직접 고침)",
-    "approval.count": "{characters}자, {lines}줄",
+    "approval.count": "{characters}자, {n}줄",
     "approval.no_arguments": "인수 없음.",
     "approval.redefined": "승인한 때와 비교한 도구 설명",
     "approval.diff": "바뀔 내용",
