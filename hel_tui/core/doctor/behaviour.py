@@ -77,7 +77,7 @@ async def behaviour(bench: Bench, tell: Callable[[Finding], None]) -> None:
             tell(finding)
         if said:
             await through(_ended(server))
-            await through(_second(bench, *launched[0]))
+            await through(_second(bench, said[0], *launched[0]))
     finally:
         await server.close()
         await bench.guard.close()
@@ -118,17 +118,17 @@ async def _greeted(bench: Bench, server: RawServer, said: list[Json]) -> AsyncIt
     mend = "import late, open databases on first use" if health == "warning" else ""
     yield Finding(health, "start", f"it was ready {seconds:.2f} s after its start", mend=mend)
     if server.is_stateless:
-        yield Finding("ok", "handshake", f"it speaks {STATELESS}, without sessions")
+        yield Finding("ok", "handshake", f"protocol {STATELESS} (stateless); a handshake is refused")
         return
     version, info = hello.get("protocolVersion"), hello.get("serverInfo")
     if not isinstance(version, str) or not isinstance(hello.get("capabilities"), dict):
         sentence = "its answer to initialize lacks protocolVersion or capabilities"
         yield Finding("error", "handshake", sentence, mend="specification, lifecycle: initialization")
     elif version != HANDSHAKE:
-        sentence = f"it speaks {head(version, 40, bench.mask)}; the newest with a handshake is {HANDSHAKE}"
+        sentence = f"a handshake gives {head(version, 40, bench.mask)}; the newest with one is {HANDSHAKE}"
         yield Finding("info", "handshake", sentence, mend="a newer SDK speaks it")
     else:
-        yield Finding("ok", "handshake", f"it speaks {version}")
+        yield Finding("ok", "handshake", f"a handshake gives protocol {version}")
     told = info if isinstance(info, dict) else {}
     if missing := [what for what in ("name", "version") if not told.get(what)]:
         sentence = f"it does not say its {' and '.join(missing)}"
@@ -282,12 +282,24 @@ async def _ended(server: RawServer) -> AsyncIterator[Finding]:
         yield Finding("warning", "end", sentence, mend="end what it started")
 
 
-async def _second(bench: Bench, program: str, launch: Any, env: dict[str, str]) -> AsyncIterator[Finding]:
-    """A process of its own for what may end it: garbage on stdin, then SIGTERM."""
+async def _second(
+    bench: Bench, hello: Json, program: str, launch: Any, env: dict[str, str]
+) -> AsyncIterator[Finding]:
+    """A process of its own for the era that hel uses, and for what may end it: garbage on stdin, then SIGTERM.
+
+    `hello` is what the first one said.
+    """
     server = RawServer(bench.guard, bench.entry.name, bench.mask)
     try:
         server.start(program, launch.args, env, launch.cwd)
-        await server.greet(max(bench.entry.startup_timeout, ANSWER))
+        patience = max(bench.entry.startup_timeout, ANSWER)
+        if bench.entry.protocol == "handshake":
+            await server.greet(patience)
+        elif await server.greet_as_hosted(patience, ANSWER):
+            yield Finding("ok", "protocol", f"hel uses protocol {STATELESS} (stateless)")
+        if not server.is_stateless and isinstance(version := hello.get("protocolVersion"), str):
+            used = head(version, 40, bench.mask)
+            yield Finding("ok", "protocol", f"hel uses protocol {used} (initialize)")
         await server.write(b"this is no JSON\n")
         if problem := await _still_answers(server):
             sentence = f"after a line that is no JSON: {bench.mask(problem)}"

@@ -242,3 +242,16 @@ class RawServer:
         else:
             await self.tell("notifications/initialized")
         return said, time.monotonic() - self.process.started
+
+    async def greet_as_hosted(self, timeout: float, probe: float) -> bool:
+        """Open a session as hel does where it hosts the server, the newer era first, for which `probe` seconds
+        are waited; return whether that was answered. Raises NoAnswer and Refused.
+        """
+        assert self.process is not None
+        self.is_stateless = True
+        try:
+            await self.ask("server/discover", {}, probe)
+        except (Refused, NoAnswer):
+            self.is_stateless = False
+            await self.greet(timeout)
+        return self.is_stateless

@@ -47,7 +47,11 @@ async def over_http(
         return
     slow = seconds > SLOW_START
     tell(Finding("warning" if slow else "ok", "start", f"connected and listed in {seconds:.2f} s"))
-    tell(Finding("ok", "handshake", f"it speaks {status.protocol}"))
+    supervisor = host.server(entry.name)
+    assert supervisor is not None
+    is_stateless = supervisor.hello is not None and supervisor.hello.era == "stateless"
+    era = "stateless" if is_stateless else "initialize"
+    tell(Finding("ok", "protocol", f"hel uses protocol {status.protocol} ({era})"))
     specs = [
         tool.spec for row in host.catalogue.rows() if (tool := host.catalogue.get(row.public)) is not None
     ]
@@ -57,8 +61,6 @@ async def over_http(
             tell(Finding("warning", "lists", f"not offered: {hide(row.reason)}", tool=row.raw))
     for finding in await in_thread(lambda: list(definitions(entry.name, specs, hide)), "hel-definitions"):
         tell(finding)
-    supervisor = host.server(entry.name)
-    assert supervisor is not None
     store = host.frames(entry.name)
     assert store is not None
     looking = _Looking(supervisor, store, hide)

@@ -52,9 +52,22 @@ async def test_nothing_is_wrong_with_a_server_that_does_all_it_should(tmp_path):
     looked = {one.topic for one in diagnosis.findings}
     assert looked >= {
         *("spawn", "start", "handshake", "lists", "names", "schema", "injection", "annotations"),
-        *("ping", "unknown", "cancel", "garbage", "stdout", "stderr", "end", "sigterm"),
+        *("ping", "unknown", "cancel", "garbage", "stdout", "stderr", "end", "sigterm", "protocol"),
     }
     assert summary(entry(tmp_path, "well"), diagnosis).health == "ok"
+
+
+async def test_the_protocol_that_hel_uses_is_said_beside_what_a_handshake_gives(tmp_path):
+    both = tmp_path / "both.py"
+    both.write_text("from mcp.server import MCPServer\nMCPServer('both').run()\n")
+    dual = replace(entry(tmp_path, "well"), args=(str(both),), protocol="auto")
+    for one, used in ((dual, "2026-07-28 (stateless)"), (replace(dual, protocol="handshake"), "(initialize)")):
+        diagnosis = await examine(one, ward(tmp_path), lambda _diagnosis: None)
+        (told,) = about(diagnosis, "protocol")
+        assert told.sentence.startswith("hel uses protocol ") and told.sentence.endswith(used)
+        assert about(diagnosis, "handshake")[0].sentence == "a handshake gives protocol 2025-11-25"
+    (told,) = about(await looked_at(tmp_path, "well"), "protocol")
+    assert told.sentence.endswith("(initialize)")
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,7 @@ async def looked_at(tmp_path: Path, sites: list[Site], mode: str) -> Diagnosis:
 async def test_a_well_server_is_looked_at_from_start_to_cancelled_request(tmp_path, sites, mode):
     diagnosis = await looked_at(tmp_path, sites, mode)
     topics = {one.topic for one in diagnosis.findings}
-    assert topics >= {"start", "handshake", "lists", "ping", "unknown", "cancel"}
+    assert topics >= {"start", "protocol", "lists", "ping", "unknown", "cancel"}
     behaves = [one for topic in ("ping", "unknown", "cancel", "lists") for one in about(diagnosis, topic)]
     assert [one for one in behaves if one.health in ("warning", "error")] == []
 
