@@ -17,6 +17,7 @@ import pytest
 
 from hel_tui import api
 from hel_tui.api import Agent
+from hel_tui.core import protocol as p
 from tests.fixtures.models.endpoint import Endpoint, Exchange, ScriptedModel, call, say
 from tests.rig import KEY, KOREAN, LOOKUP, PORT_TASK, calls_received, environment, sample
 
@@ -237,18 +238,20 @@ def keep_the_loop_busy(endpoint: Endpoint) -> None:
 
 
 async def test_time_that_is_up_ends_the_calls_although_the_callers_loop_is_busy(project: Path) -> None:
-    begun = asyncio.Event()
-    replies = [call("bash", {"command": "sleep 0.1"})] * 400
-    with ScriptedModel(replies) as endpoint:
-        more = {"mcp": False, "access": "auto", "max_steps": 400, "on_event": lambda _event: begun.set()}
+    called = asyncio.Event()
+
+    def hear(event: p.Event) -> None:
+        if isinstance(event, p.CallStarted):
+            called.set()
+
+    with ScriptedModel([call("bash", {"command": "sleep 0.1"})] * 400) as endpoint:
+        more = {"mcp": False, "access": "auto", "max_steps": 400, "on_event": hear}
         async with agent(project, endpoint.url, **more) as one:
-            await one.run("go", timeout=0.1)
-            begun.clear()
-            run = one.start("go", timeout=1.5)
-            await begun.wait()
+            run = one.start("go", timeout=3)
+            await called.wait()
             keep_the_loop_busy(endpoint)
             result = await run
-    assert (result.status, result.message) == ("limit", "Stopped after 1.5 seconds, the time limit.")
+    assert (result.status, result.message) == ("limit", "Stopped after 3 seconds, the time limit.")
 
 
 async def test_an_answer_is_asked_for_again_until_it_fits_the_schema(project: Path) -> None:
