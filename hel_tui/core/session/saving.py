@@ -25,6 +25,10 @@ from hel_tui.core.vocabulary import Json, Message, Tool, ToolCall
 
 Emit = Callable[[p.Event], None]
 MOST_TITLE = 200
+RETURNED = (
+    "The folder of this session was taken away while it was open. The conversation was written anew in its place; "
+    "other files that lay there are gone: whole results, images, and what /undo would give back."
+)
 
 
 class Saving:
@@ -42,10 +46,8 @@ class Saving:
 
     def _begin(self, folder: Path, lock: Lock) -> None:
         self.folder = folder
-        self._journal = Journal(folder, self._redactor, lock, self._trouble)
+        self._journal = Journal(folder, self._redactor, lock, self._trouble, on_return=self._returned)
         self._has_head = False
-        self._was_kept = False
-        """It was kept before this run."""
         self._written_model = ""
         self._veils: dict[str, tuple[Veil, type[p.TextDelta | p.ReasoningDelta]]] = {}
         self._tools: dict[str, str] = {}
@@ -65,7 +67,7 @@ class Saving:
     @property
     def is_kept(self) -> bool:
         """Something of this session is in its file."""
-        return self._was_kept or (self._has_head and self._journal.size > 0)
+        return self._journal.is_there
 
     def turn_over(self, folder: Path) -> None:
         """A new, empty session begins in `folder`."""
@@ -76,7 +78,7 @@ class Saving:
         """A kept session is written on; `lock` is held."""
         self._journal.close()
         self._begin(kept.folder, lock)
-        self._has_head = self._was_kept = True
+        self._has_head = self._journal.hold()
         self._written_model = kept.model
         self._tools = {tool.name: tool.fingerprint for tool in kept.tools.values()}
         self._titled, self._has_title = bool(kept.title), bool(kept.name)
@@ -242,6 +244,11 @@ class Saving:
             mark(self.folder, self._project)
             more = f" {reason[0].upper()}{reason[1:]}." if reason else ""
             self._out(p.Notice("info", f"This session is saved again, with what came meanwhile.{more}"))
+
+    def _returned(self) -> None:
+        """Somebody took the folder of the session away while it was open."""
+        mark(self.folder, self._project)
+        self._out(p.Notice("warning", RETURNED))
 
 
 def _counts(event: p.UsageChanged) -> tuple[object, ...]:

@@ -64,6 +64,7 @@ class Journal:
         lock: Lock,
         on_trouble: Callable[[float, str], None] = lambda _since, _why: None,
         *,
+        on_return: Callable[[], None] = lambda: None,
         now: Callable[[], float] = time.time,
     ) -> None:
         """Nothing is touched before the first line. `on_trouble` hears (Unix time since when, why) when lines
@@ -75,6 +76,7 @@ class Journal:
         self._redactor = redactor
         self._lock = lock
         self._on_trouble = on_trouble
+        self._on_return = on_return
         self._now = now
         self._guard = threading.RLock()
         self._waiting: deque[bytes] = deque()
@@ -91,6 +93,20 @@ class Journal:
     def size(self) -> int:
         """Bytes of the session's file."""
         return self._file.size
+
+    @property
+    def is_there(self) -> bool:
+        """Something is in the session's file, and nobody took it away."""
+        try:
+            return self._file.path.stat().st_size > 0 and not self._file.is_gone
+        except OSError:
+            return False
+
+    def hold(self) -> bool:
+        """Keep hold of the file of a kept session before the first line; False when it is gone already."""
+        with contextlib.suppress(OSError):
+            return self._file.hold()
+        return True
 
     @property
     def is_behind(self) -> bool:
@@ -189,9 +205,14 @@ class Journal:
         return line
 
     def _put(self, line: bytes) -> None:
+        returned = self._file.returned
+        if self._file.is_gone:  # the lock lay beside it
+            self._lock.release()
         self._lock.take()
         self._file.append(line)
         self.lines += 1
+        if self._file.returned != returned:
+            self._on_return()
 
     def _put_piece(self, one: _Open, begins: bytes, text: str) -> None:
         """Write a piece. One that makes a secret of what stands before it has all of that written anew."""

@@ -66,6 +66,11 @@ class Blobs:
             return None
         return data if hash_of(data) == name else None
 
+    def look_again(self) -> None:
+        """Somebody may have taken the folder away: what is kept there is told from the disk again."""
+        if self._is_made and not self._folder.is_dir():
+            self._sizes, self._is_made = None, False
+
     def keep_only(self, names: Collection[str]) -> None:
         """Let go of all others."""
         sizes = self._on_disk()

@@ -124,6 +124,7 @@ class Checkpoints:
             if place.root != self.workspace.project or not place.parts:
                 return
             self.settle()
+            self.blobs.look_again()
             before, old = state_at(place.root, place.parts, MOST_EDITED)
             if before.kind not in ("none", "file"):
                 return
@@ -188,6 +189,7 @@ class Checkpoints:
             self._say("cut", left.told(len(changes), lost))
 
     def _look(self) -> None:
+        self.blobs.look_again()
         now = survey(self.workspace)
         if now.is_cut:
             self._say("large", LARGE)
