@@ -222,6 +222,9 @@ def _apply(state: ViewState, changes: Changes, event: p.Event) -> None:
         case p.Unqueued():
             newer = changes.taken_back  # of one frame: what is taken back next was said before it
             changes.taken_back = f"{event.text}\n{newer}" if newer else event.text
+        case p.DraftFound():
+            older = changes.taken_back
+            changes.taken_back = f"{older}\n{event.text}" if older else event.text
         case p.Joined():
             state.serial += 1
             _add(state, changes, UserItem(f"joined-{state.serial}", event.text, event.attachments))

@@ -1,4 +1,6 @@
-"""Speaking while hel works, in a real terminal: into the turn, later, taken back, held after a stop."""
+"""Speaking while hel works, in a real terminal: into the turn, later, taken back, held after a stop; and what was
+written and not sent.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from hel_tui.core.store.places import find_places
 from tests.e2e.program import hel, submit
 from tests.e2e.terminal import Terminal
 from tests.fixtures.models.endpoint import ScriptedModel, call, mode, say
+from tests.rig import environment
 
 LATER = "\x1bq"
 """Alt+Q as terminals send it."""
@@ -97,5 +101,40 @@ def test_what_waited_when_hel_was_killed_is_held_when_it_is_opened_again(
     with hel(tmp_path, "-c", url=model.url) as terminal:
         terminal.wait("Pushed.")
         assert "held and push it" not in terminal.text
+        terminal.press("ctrl+q")
+        terminal.wait_end()
+
+
+def test_what_was_in_the_prompt_when_hel_was_killed_is_there_again_once(
+    tmp_path: Path, model: ScriptedModel
+) -> None:
+    model.replies[:] = [say("Well."), say("Indeed.")]
+    sessions = find_places(environment(tmp_path)).sessions
+
+    def drafts() -> list[str]:
+        return [one.read_text() for one in sessions.glob("*/draft")]
+
+    with hel(tmp_path, url=model.url) as terminal:
+        submit(terminal, "begin")
+        terminal.wait("Well.")
+        terminal.type("half a thought")
+        terminal.wait_for(lambda: drafts() == ["half a thought"])
+        terminal.process.kill()
+        terminal.wait_end()
+    with hel(tmp_path, "-c", url=model.url) as terminal:
+        terminal.wait("half a thought")
+        assert len(model.requests) == 1
+        terminal.type(", whole")
+        terminal.wait_for(lambda: drafts() == ["half a thought, whole"])
+        terminal.press("enter")
+        terminal.wait("Indeed.")
+        terminal.wait_for(lambda: drafts() == [])
+        terminal.process.kill()
+        terminal.wait_end()
+    assert contents(model)[-1] == "half a thought, whole"
+    with hel(tmp_path, "-c", url=model.url) as terminal:
+        terminal.wait("Indeed.")
+        terminal.wait("ask, /command, @file or resource, !shell")
+        assert terminal.text.count("half a thought") == 1
         terminal.press("ctrl+q")
         terminal.wait_end()

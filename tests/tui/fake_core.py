@@ -89,6 +89,8 @@ class FakeCore:
     glance: p.SessionGlance | None = None
     tasks: dict[str, list[p.Event]] = field(default_factory=dict)
     tasks_cut: bool = False
+    drafts: list[str] = field(default_factory=list)
+    """What the prompt had when it rested."""
     killed: bool = False
     stops: bool = True
     """Whether Shutdown is answered by Stopped."""
@@ -106,6 +108,9 @@ class FakeCore:
         self.started = True
 
     def send(self, command: p.Command) -> None:
+        if isinstance(command, p.Draft):  # it comes with time, between others
+            self.drafts.append(command.text)
+            return
         self.commands.append(command)
         if isinstance(command, p.Reply):
             self.put(p.QuestionClosed(command.question_id))

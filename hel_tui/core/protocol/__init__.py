@@ -88,6 +88,7 @@ from hel_tui.core.protocol.context import (
     Spent,
     TurnSpent,
 )
+from hel_tui.core.protocol.drafts import Draft, DraftFound
 from hel_tui.core.protocol.events import (
     AccessChanged,
     Asked,
@@ -291,6 +292,8 @@ __all__ = [
     "Diagnosed",
     "Diagnosis",
     "Direction",
+    "Draft",
+    "DraftFound",
     "EndProcess",
     "EntryDetail",
     "Event",

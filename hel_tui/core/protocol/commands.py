@@ -11,6 +11,7 @@ from hel_tui.core.protocol.attaching import FindFiles, PasteClipboard
 from hel_tui.core.protocol.authoring import CheckKind
 from hel_tui.core.protocol.checkpoints import Rewind
 from hel_tui.core.protocol.context import Compact
+from hel_tui.core.protocol.drafts import Draft
 from hel_tui.core.protocol.inside import FrameQuery, LogQuery, Switch
 from hel_tui.core.protocol.models import ListModels, SetEffort
 from hel_tui.core.protocol.questions import Answer
@@ -411,6 +412,7 @@ Command = (
     | Compact
     | Interrupt
     | Unqueue
+    | Draft
     | SendQueue
     | Reply
     | SetAccess

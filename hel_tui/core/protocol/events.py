@@ -10,6 +10,7 @@ from typing import Literal
 from hel_tui.core.protocol.attaching import FilesFound, Pasted
 from hel_tui.core.protocol.checkpoints import Rewound
 from hel_tui.core.protocol.context import Compacted, Compacting
+from hel_tui.core.protocol.drafts import DraftFound
 from hel_tui.core.protocol.models import ModelLoading, ModelsListed
 from hel_tui.core.protocol.questions import Question
 from hel_tui.core.protocol.sessions import (
@@ -354,6 +355,7 @@ Event = (
     | AccessChanged
     | Queued
     | Unqueued
+    | DraftFound
     | Joined
     | TurnStarted
     | PromptSent

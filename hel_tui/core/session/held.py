@@ -62,8 +62,8 @@ def _place(number: int, record: Json) -> tuple[int, int]:
 
 
 def _not_sent(begun: Json, queued: Json | None, tail: Sequence[Json]) -> Json | None:
-    """What the turn that `begun` tells of was to do, where it did nothing of it; `queued` is its record, if it
-    had one. Calls by hand run beside it and say nothing of it.
+    """What the turn that `begun` tells of was to do, where it did nothing of it; `queued` is its record, if
+    it had one. Calls by hand run beside it and say nothing of it.
     """
     kinds = [one.get("k") for one in tail]
     match queued:

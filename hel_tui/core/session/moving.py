@@ -13,6 +13,7 @@ from hel_tui.core import protocol as p
 from hel_tui.core.options import Options
 from hel_tui.core.session.answering import Answering
 from hel_tui.core.session.by_hand import ByHand
+from hel_tui.core.session.drafting import Drafting
 from hel_tui.core.session.kept import Opened
 from hel_tui.core.session.parts import Emit, Parts
 from hel_tui.core.session.resuming import Resuming
@@ -50,12 +51,15 @@ class Moving:
         self._turns, self._answering, self._by_hand = turns, answering, by_hand
         self._resuming, self._rewinding = resuming, rewinding
         self._meanwhile = meanwhile
+        self._drafting = Drafting(saving, parts.redactor, emit, attended=options.answerable)
         self.id = saving.folder.name
         """Of the session that is open; may be read from any thread."""
 
     async def obey(self, command: p.Command) -> bool:
-        """Carry out a command that opens another session; False for any other."""
+        """Carry out a command that opens another session, or is for the one that is; False for any other."""
         match command:
+            case p.Draft(text):
+                self._drafting.keep(text)
             case p.NewSession():
                 await self._renew()
             case p.ResumeSession(session_id):
@@ -87,6 +91,7 @@ class Moving:
         )
         self._parts.agent.measure(self._parts.model.current)
         self._turns.queue.show()
+        self._drafting.tell()
 
     async def _renew(self) -> None:
         """An empty conversation under a new id; servers stay, nothing is loaded."""
@@ -129,6 +134,7 @@ class Moving:
 
     async def _stop_work(self) -> None:
         """End what runs and set aside what waits, before another session is open."""
+        self._drafting.leave()
         await self._turns.stop()
         await self._by_hand.clear()
         self._turns.forget()

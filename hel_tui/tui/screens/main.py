@@ -15,6 +15,7 @@ from textual.widgets import TextArea
 from hel_tui.core import protocol as p
 from hel_tui.tui import keymap, slash
 from hel_tui.tui.screens.commands import Commands
+from hel_tui.tui.screens.drafting import Drafting
 from hel_tui.tui.screens.going_back import GoingBack
 from hel_tui.tui.screens.layout import MainLayout
 from hel_tui.tui.screens.offers import Offers
@@ -44,6 +45,7 @@ class MainScreen(MainLayout):
         self.commands = Commands(hel, self)
         self.wishes = Wishes(hel, self)
         self.going_back = GoingBack(hel, self)
+        self.drafting = Drafting(hel, self)
 
     def on_mount(self) -> None:
         self.prompt.placeholder = t("prompt.placeholder")
@@ -64,6 +66,8 @@ class MainScreen(MainLayout):
             self.conversation.sync(self.view.items, changes.items, cleared=changes.cleared)
         self.side.sync(changes)
         self.offers.sync(changes)
+        if changes.cleared:
+            self.drafting.moved()
         if changes.attachments:
             self.attachments.update()
         if changes.todos:
@@ -146,6 +150,7 @@ class MainScreen(MainLayout):
         self.mark.show(self.prompt.text)
         self.footer.type(self.view.busy, bool(self.prompt.text))
         self.complete()
+        self.drafting.changed()
 
     def complete(self) -> None:
         """Offer what could come of the text in the prompt: a command, or the resource being mentioned."""
@@ -217,6 +222,10 @@ class MainScreen(MainLayout):
     @on(ToolsPane.ServerWish)
     def _tools_server(self, event: ToolsPane.ServerWish) -> None:
         self.wishes.switch(event.server)
+
+    @on(ToolsPane.Unchosen)
+    def _tool_unchosen(self) -> None:
+        self.hel.say(t("call.choose", key=keymap.label("tools.call")))
 
     # -------------------------------------------------------------- actions
 

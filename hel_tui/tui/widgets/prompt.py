@@ -211,7 +211,8 @@ class Prompt(TextArea):
             text = clean(text)
         self.insert(text)
 
-    def _whole(self) -> str:
+    @property
+    def whole(self) -> str:
         """The text with the stand-ins of pastes replaced."""
         text = self.text
         if not self._pastes:
@@ -227,7 +228,7 @@ class Prompt(TextArea):
         self.move_cursor(self.document.end)
 
     def action_send(self, later: bool = False) -> None:
-        shown, whole = self.text.strip(), self._whole().strip()
+        shown, whole = self.text.strip(), self.whole.strip()
         if not whole:
             if self.held and not later:
                 self.post_message(self.Sent(""))
@@ -236,8 +237,8 @@ class Prompt(TextArea):
         self._pastes.clear()
         self._burst_enters = 0
         self.completion.offer([])
+        self.post_message(self.Sent(whole, later=later))  # before the prompt says that it is empty
         self.text = ""
-        self.post_message(self.Sent(whole, later=later))
 
     def action_newline(self) -> None:
         self.insert("\n")
@@ -274,7 +275,7 @@ class Prompt(TextArea):
     def action_clear(self) -> None:
         """Empty it; the key for older messages brings it back."""
         if self.text.strip():
-            self.history_list.add(self._whole().strip())
+            self.history_list.add(self.whole.strip())
         self._pastes.clear()
         self.completion.offer([])
         self.write("")

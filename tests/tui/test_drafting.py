@@ -1,0 +1,44 @@
+"""What is in the prompt is told to the core when it has rested, and is put there again when it is found."""
+
+from __future__ import annotations
+
+from hel_tui.core import protocol as p
+from tests.tui.driving import opened
+
+
+async def test_the_prompt_is_told_of_when_it_rests_and_when_it_is_emptied() -> None:
+    async with opened() as d:
+        await d.type("half a thought")
+        await d.until(lambda: d.core.drafts)
+        assert d.core.drafts == ["half a thought"]
+        await d.press("enter", after=1)
+        await d.until(lambda: d.core.commands)
+        await d.until(lambda: d.core.drafts[-1] == "")
+        assert d.core.drafts == ["half a thought", ""]
+
+
+async def test_what_was_found_is_put_before_what_is_written_and_told_of_there() -> None:
+    async with opened() as d:
+        await d.type("now")
+        await d.until(lambda: d.core.drafts == ["now"])
+        await d.put(
+            p.Cleared("s2", restoring=True), p.SessionRestored("s2", "two", 0, 0), p.DraftFound("before")
+        )
+        await d.until(lambda: d.app.main.prompt.text == "before\nnow")
+        await d.until(lambda: d.core.drafts[-1] == "before\nnow")
+
+
+async def test_another_session_is_told_of_what_is_in_the_prompt() -> None:
+    async with opened() as d:
+        await d.type("now")
+        await d.until(lambda: d.core.drafts == ["now"])
+        await d.put(p.Cleared("s2"))
+        await d.until(lambda: d.core.drafts == ["now", "now"])
+
+
+async def test_a_large_paste_is_told_of_whole() -> None:
+    text = "line of text\n" * 1_000
+    async with opened() as d:
+        d.app.main.prompt.take_paste(text)
+        await d.until(lambda: d.core.drafts)
+        assert d.core.drafts == [text]
