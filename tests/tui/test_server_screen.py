@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from hel_tui.core import protocol as p
+from hel_tui.tui.screens.call.screen import CallScreen
 from hel_tui.tui.screens.server.listed import ListedTab
 from hel_tui.tui.screens.server.screen import NAMES, ServerScreen
 from hel_tui.tui.widgets.tools import ToolsPane
@@ -237,3 +238,33 @@ async def test_on_a_wide_screen_the_marked_tool_is_told_beside_the_list():
         assert isinstance(tab, ListedTab)
         await d.until(lambda: tab.sheet.region.x >= tab.list.region.right > 0)
         assert tab.sheet.region.width > 60 and "What it says of itself" in screen_text(d.app, tab.sheet)
+
+
+async def test_n_without_a_tool_chosen_goes_to_the_tools_and_says_so_or_calls_the_only_one():
+    core = inside_core()
+    async with opened(core) as d:
+        screen = await at(d, "notes")
+        await d.press("n", after=0.5)
+        await d.until(lambda: screen.active == "tools")
+        assert any("choose the tool, then n calls it" in one.message for one in d.app._notifications)
+    core = inside_core()
+    only = next(row for row in core.rows if row.server == "notes")
+    core.rows = [row for row in core.rows if row.server != "notes" or row == only]
+    async with opened(core) as d:
+        await at(d, "notes")
+        await d.press("n", after=0.5)
+        await d.until(lambda: isinstance(d.app.screen, CallScreen))
+
+
+async def test_n_on_a_heading_of_the_pane_goes_to_its_first_tool_and_says_so():
+    async with opened(inside_core()) as d:
+        pane = d.app.main.side.tools
+        await d.press("f4", after=0.5)
+        await d.until(lambda: d.app.focused is pane)
+        pane.select("notes")
+        await d.press("n", after=0.5)
+        await d.until(lambda: pane.current in pane.tools)
+        assert pane.tools[pane.current].server == "notes"
+        assert any("choose the tool" in one.message for one in d.app._notifications)
+        await d.press("n", after=0.5)
+        await d.until(lambda: isinstance(d.app.screen, CallScreen))

@@ -34,7 +34,7 @@ PLURALS = (
     r"turns|values)\b"
 )
 COUNTED = re.compile(rf"\{{(\w+)\}}{PLURALS}")
-LARGE = {"characters", "used", "window", "start", "reported", "before", "after", "servers", "tool"}
+LARGE = {"characters", "key", "used", "window", "start", "reported", "before", "after", "servers", "tool"}
 """Placeholders that are no numbers, or never 1."""
 
 

@@ -285,7 +285,7 @@ async def _ended(server: RawServer) -> AsyncIterator[Finding]:
 async def _second(
     bench: Bench, hello: Json, program: str, launch: Any, env: dict[str, str]
 ) -> AsyncIterator[Finding]:
-    """A process of its own for the era that hel uses, and for what may end it: garbage on stdin, then SIGTERM.
+    """A process of its own for the era that hel uses and for what may end it: garbage on stdin, SIGTERM.
 
     `hello` is what the first one said.
     """

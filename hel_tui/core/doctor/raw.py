@@ -244,8 +244,9 @@ class RawServer:
         return said, time.monotonic() - self.process.started
 
     async def greet_as_hosted(self, timeout: float, probe: float) -> bool:
-        """Open a session as hel does where it hosts the server, the newer era first, for which `probe` seconds
-        are waited; return whether that was answered. Raises NoAnswer and Refused.
+        """Open a session as hel does where it hosts the server: the newer era first, for `probe` seconds.
+
+        Return whether that was answered. Raises NoAnswer and Refused.
         """
         assert self.process is not None
         self.is_stateless = True

@@ -296,12 +296,18 @@ class Session(Reads):
             return ""
         await self._parts.servers.listed(self._options.server_wait)
         supervisor = self._parts.host.server(name)
-        if supervisor is None or supervisor.status.phase not in ("starting", "restarting"):
+        if supervisor is None:
+            return ""
+        status = supervisor.status
+        if status.phase in ("failed", "off", "stopped", "needs login", "untrusted"):
+            why = f": {status.reason}" if status.reason else ""
+            return f"{name} is not there, it is {status.phase}{why}. The call was not made."
+        if status.phase not in ("starting", "restarting"):
             return ""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(self._options.server_wait):
                 await supervisor.settled.wait()
-        if supervisor.status.phase != "starting":
+        if status.phase != "starting":
             return ""
         return f"{name} is still starting: try again when it is ready. The call was not made."
 

@@ -139,6 +139,13 @@ class ToolsPane(RowList):
             super().__init__()
             self.server = server
 
+    class Unchosen(Message):
+        """A call was wished for on a heading: the cursor is on the first tool below it, if there is one."""
+
+        def __init__(self, server: str) -> None:
+            super().__init__()
+            self.server = server
+
     def __init__(self, *, id: str = "tools") -> None:
         super().__init__(id=id)
         self.tools: dict[str, p.ToolRow] = {}
@@ -221,11 +228,23 @@ class ToolsPane(RowList):
             stays = what in ("load", "pin") and not tool.loaded and not self.filter
             self._next = below if stays else ""
             self.post_message(self.Wish(what, tool))
+        elif what == "call" and self.current in self.groups:
+            self._enter(self.current)
         elif what == "off" and self.current:
             self.post_message(self.ServerWish(self.current))
         elif self.current and what in ("load", "view"):
             self._turned ^= {self.current}
             self._draw()
+
+    def _enter(self, server: str) -> None:
+        """Go to the first tool of a heading, whose list opens."""
+        if not self.is_open(server):
+            self._turned ^= {server}
+            self._draw()
+        first = next((row.key for row in self.rows[self.cursor + 1 :]), "")
+        if first in self.tools and self.tools[first].server == server:
+            self.select(first)
+        self.post_message(self.Unchosen(server))
 
     def action_load(self) -> None:
         self._wish("load")

@@ -205,3 +205,16 @@ def test_a_card_has_the_result_as_the_server_sent_it_without_secrets(play: Open)
         raw = json.loads(detail(driver, "hand-a").raw)
         assert raw["content"][0]["text"].startswith("say ")
         assert secret not in detail(driver, "hand-a").raw
+
+
+def test_a_call_of_a_server_that_is_not_there_says_what_became_of_it(play: Open) -> None:
+    with play(model=None, base_url=None, servers={"fix": "life:slow"}, access="auto") as driver:
+        driver.phase("fix", "ready")
+        driver.send(p.SwitchServer("fix", False))
+        driver.phase("fix", "off")
+        driver.send(p.CallTool("fix.echo", key="one"))
+        reach(driver, "hand-one", "failed")
+        assert detail(driver, "hand-one").result.startswith("fix is not there, it is off")
+        driver.send(p.CallTool("none.echo", key="two"))
+        reach(driver, "hand-two", "failed")
+        assert detail(driver, "hand-two").result.startswith("There is no tool named none.echo")

@@ -288,12 +288,16 @@ class ServerScreen(LiveScreen):
         self.hel.main.commands.editing.entry(self.server)
 
     async def action_call(self) -> None:
-        """Call the marked tool; without one, go and mark it."""
+        """Call the marked tool, or the only one; else go and mark one."""
         tab = self.tab
+        tools = [row for row in self.hel.core.tools() if row.server == self.server]
         if isinstance(tab, Tools) and (row := tab.marked) is not None:
             self.hel.main.commands.calls.open(row.server, row.raw)
+        elif len(tools) == 1:
+            self.hel.main.commands.calls.open(self.server, tools[0].raw)
         else:
             await self.show_tab("tools")
+            self.hel.say(t("call.choose" if tools else "tools.none", key=keymap.label("tools.call")))
 
     async def action_all_logs(self) -> None:
         """The log of all servers together, or again of this one."""

@@ -59,6 +59,7 @@ STRINGS: dict[str, str] = {
     "call.result": "result",
     "call.to_me": "result only to you",
     "call.to_model": "result to the model too",
+    "call.choose": "choose the tool, then {key} calls it",
     "call.no_tool": "This tool is not listed now.",
     "call.add_item": "add an item",
     "call.add_property": "add a property",

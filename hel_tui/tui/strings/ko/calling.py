@@ -59,6 +59,7 @@ STRINGS: dict[str, str] = {
     "call.result": "결과",
     "call.to_me": "결과는 나만",
     "call.to_model": "결과를 모델에도",
+    "call.choose": "도구를 고른 뒤 {key} 키로 호출하세요",
     "call.no_tool": "이 도구는 지금 목록에 없습니다.",
     "call.add_item": "항목 추가",
     "call.add_property": "속성 추가",
