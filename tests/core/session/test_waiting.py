@@ -228,6 +228,9 @@ def test_what_was_on_its_way_into_a_turn_is_held_also_when_something_else_is_sai
         assert driver.of(p.Queued)[-1].texts == ("later",)
     with play(servers={}, resume=session) as driver:
         assert queue_of(driver).texts == ("later",)
+    again = killed(home, of_kind("TurnStarted", turn=2), of=session)
+    with play(servers={}, resume=again) as driver:
+        assert queue_of(driver).texts == ("another message", "later")
 
 
 @pytest.mark.parametrize("command", [p.RunShell("echo hi"), p.Compact("keep")])

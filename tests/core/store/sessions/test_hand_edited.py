@@ -75,6 +75,8 @@ def folder(places: Places) -> Path:
         {"k": "Notice", "severity": "info", "text": "noted"},
         {"k": "TurnStarted", "turn": 2, "text": "again"},
         {"k": "text", "turn": 2, "item": "a2", "text": "8437"},
+        {"k": "CallStarted", "turn": 2, "call_id": "hand-1", "server": "", "tool": "bash", "summary": "ls"},
+        {"k": "untold", "role": "user", "text": "I called a tool myself"},
         {"k": "TurnEnded", "turn": 2, "reason": "done"},
     ):
         journal.write(record)
