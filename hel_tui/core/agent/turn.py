@@ -27,6 +27,7 @@ from hel_tui.core.agent.spending import Accounts, Totals
 from hel_tui.core.agent.summarising import Asking
 from hel_tui.core.context.summary import NOT_THEIRS
 from hel_tui.core.counts import counted
+from hel_tui.core.models.ending import TOO_LONG
 from hel_tui.core.models.types import ChatModel, Finish, FinishReason, ModelFault, Request
 from hel_tui.core.protocol import (
     ContinueAnswer,
@@ -299,7 +300,10 @@ class Agent:
         self.context.answered(turn, asking, finish.usage, sent, made(finish.message))
         self.history.append(finish.message)
         for note in finish.notes:
-            self._emit(Notice("info", note, model.info.label))
+            if note != TOO_LONG:
+                self._emit(Notice("info", note, model.info.label))
+            elif finish.message.calls:  # else the turn ends with it
+                self._emit(Notice("warning", note, model.info.label))
         self._record.write(
             "response",
             reason=finish.reason,
@@ -341,6 +345,8 @@ class Agent:
         reason, message = ENDINGS[finish.reason]
         if reason == "done" and not finish.message.text.strip():
             message = EMPTY
+        if TOO_LONG in finish.notes:
+            message = TOO_LONG
         return Ending(reason, message, finish.message.text, steps)
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from hel_tui.core.models.ending import Gathered
 from hel_tui.core.models.profiles import Api, Dialect
 from hel_tui.core.models.types import Finish, ModelInfo, Part, Request
 from hel_tui.core.vocabulary import AssistantMessage, Image, Json
@@ -17,6 +18,10 @@ from hel_tui.core.vocabulary import AssistantMessage, Image, Json
 
 class Assembling(Protocol):
     """Takes the JSON values of one answer in order and gives back the parts they bring. Pure."""
+
+    @property
+    def got(self) -> Gathered:
+        """What of the answer has arrived."""
 
     @property
     def begun(self) -> bool:

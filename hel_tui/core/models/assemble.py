@@ -50,6 +50,11 @@ class Assembler:
         self.usage: Usage | None = None
 
     @property
+    def got(self) -> Gathered:
+        """What of the answer has arrived."""
+        return self._got
+
+    @property
     def begun(self) -> bool:
         """Whether anything of an answer has arrived."""
         return bool(self._got)
@@ -101,7 +106,7 @@ class Assembler:
                 self._think_part(thought, parts)
                 break
         if isinstance(details := delta.get("reasoning_details"), list):
-            _merge_details(self._details, details)
+            self._got.besides += _merge_details(self._details, details)
         if content := delta.get("content"):
             self._content(_plain(content), parts)
         if isinstance(refusal := delta.get("refusal"), str) and refusal:
@@ -188,11 +193,16 @@ def _plain(content: Any) -> str:
     return "".join(text for text in texts if isinstance(text, str))
 
 
-def _merge_details(kept: list[Json], new: list[Any]) -> None:
-    """Join streamed pieces of one reasoning block (same type and index): their strings are continued."""
+def _merge_details(kept: list[Json], new: list[Any]) -> int:
+    """Join streamed pieces of one reasoning block (same type and index): their strings are continued.
+
+    Returns how many characters of strings came.
+    """
+    came = 0
     for piece in new:
         if not isinstance(piece, dict):
             continue
+        came += sum(len(value) for value in piece.values() if isinstance(value, str))
         last = kept[-1] if kept else {}
         if not last or any(last.get(key) != piece.get(key) for key in ("type", "index")):
             kept.append(dict(piece))
@@ -202,6 +212,7 @@ def _merge_details(kept: list[Json], new: list[Any]) -> None:
                 last[key] = (last.get(key) or "") + value
             elif value is not None:
                 last[key] = value
+    return came
 
 
 def read_usage(usage: Json) -> Usage | None:

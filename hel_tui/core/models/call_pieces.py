@@ -39,9 +39,11 @@ class CallPieces:
         self._by_id: dict[str, Draft] = {}
         self._by_index: dict[int, Draft] = {}
         self._current: Draft | None = None
+        self.size = 0
+        """Characters of all names and arguments so far, repeated ones too."""
 
-    def __bool__(self) -> bool:
-        return bool(self._drafts)
+    def __len__(self) -> int:
+        return len(self._drafts)
 
     def take(self, fragment: Json) -> str | None:
         """Add a fragment; the name of a call that just got its name, else None."""
@@ -62,7 +64,7 @@ class CallPieces:
             self._by_id[id] = draft
         if isinstance(extra := fragment.get("extra_content"), dict):
             draft.extra = extra | draft.extra  # what came first stays: later fragments may repeat it
-        _add(draft, arguments)
+        self.size += _add(draft, arguments) + len(name)
         if name and not draft.name:
             draft.name = name
             return name
@@ -99,6 +101,12 @@ class CallPieces:
         self._drafts.append(draft)
         return draft
 
+    def shorten(self, most: int) -> None:
+        """Cut arguments with more characters than that: such a call is no whole one any more."""
+        for draft in self._drafts:
+            if sum(map(len, draft.pieces)) > most:
+                draft.pieces[:] = [draft.arguments[:most]]
+
     def finish(
         self, new_id: Callable[[], str], *, cut: bool, ended: bool
     ) -> tuple[list[ToolCall], list[Json], list[str]]:
@@ -128,12 +136,15 @@ class CallPieces:
         return calls, extras, lost
 
 
-def _add(draft: Draft, arguments: Any) -> None:
-    if isinstance(arguments, str):
-        if arguments:
-            draft.pieces.append(arguments)
-    elif isinstance(arguments, dict):
+def _add(draft: Draft, arguments: Any) -> int:
+    """Add a piece of the arguments, or put them whole; return how many characters came."""
+    if isinstance(arguments, dict):
         draft.pieces[:] = [json.dumps(arguments, ensure_ascii=False)]
+        return len(draft.pieces[0])
+    if isinstance(arguments, str) and arguments:
+        draft.pieces.append(arguments)
+        return len(arguments)
+    return 0
 
 
 def _starts_anew(draft: Draft, name: str, arguments: Any) -> bool:

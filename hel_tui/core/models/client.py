@@ -221,7 +221,7 @@ class ChatClient:
                 if reading.failure is not None:
                     raise reading.failure
             last = reading.finish()
-            if reading.done:
+            if reading.done and not reading.cut:
                 self._connection.drain(response, chunks)
                 response = None
             for part in last:

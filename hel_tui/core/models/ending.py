@@ -18,6 +18,11 @@ from hel_tui.core.vocabulary import AssistantMessage, Json, ToolCall
 NO_REASON = "no finish reason"
 TEXT_CALL = "The model wrote a tool call as text; it was not executed."
 TEXT_RESULT = "The model wrote a tool result itself; no tool gave it."
+MOST = 4 * 2**20
+"""Characters that are taken of one answer: thoughts, text and calls. No model's output limit allows as many."""
+A_CALL = 256
+"""What a call counts besides its arguments."""
+TOO_LONG = f"The answer had more than {MOST:,} characters, and was cut off there."
 
 _TEXT_CALL = re.compile(
     r"<tool_call>|<\|tool_call|<function=|<function_call|<tool_use>|\[TOOL_CALLS\]|<｜tool▁calls?▁begin｜>"
@@ -51,7 +56,7 @@ class Spelled:
 class Gathered:
     """What of an answer has arrived, whatever API it comes over."""
 
-    __slots__ = ("calls", "new_id", "reasoning", "text")
+    __slots__ = ("_counted", "_size", "besides", "calls", "cut", "new_id", "reasoning", "text")
 
     def __init__(self, new_id: Callable[[], str]) -> None:
         """`new_id` makes ids for calls that came without one."""
@@ -59,9 +64,36 @@ class Gathered:
         self.calls = CallPieces()
         self.text: list[str] = []
         self.reasoning: list[str] = []
+        self.besides = 0
+        """Characters of what is kept only to go back to the provider."""
+        self.cut = False
+        """It was too long, and what came behind this was not read."""
+        self._size = 0
+        """Characters of the first pieces of text and reasoning, `_counted` of each."""
+        self._counted = [0, 0]
+
+    @property
+    def is_too_long(self) -> bool:
+        """Whether it has more than is taken of one answer. Costs what came since the last time."""
+        for number, pieces in enumerate((self.text, self.reasoning)):
+            for piece in pieces[self._counted[number] :]:
+                self._size += len(piece)
+            self._counted[number] = len(pieces)
+        return self._size + self.besides + self.calls.size + len(self.calls) * A_CALL > MOST
 
     def __bool__(self) -> bool:
         return bool(self.text or self.reasoning or self.calls)
+
+    def cut_off(self) -> int:
+        """It is too long: what comes is not taken. Returns how many characters of its texts were too many."""
+        self.cut = True
+        most = MOST
+        for pieces in (self.reasoning, self.text):
+            whole = "".join(pieces)
+            pieces[:] = [whole[:most]]
+            most -= len(pieces[0])
+        self.calls.shorten(MOST)
+        return max(0, self._size - MOST)
 
     def partial(self) -> AssistantMessage:
         """As a message, calls aside: a broken stream's calls are never run."""
@@ -84,7 +116,7 @@ class Answered:
 
 def concluded(answer: Answered) -> Finish:
     """The last part of an answer."""
-    spelled = answer.spelled
+    spelled = Spelled("length", "length", TOO_LONG) if answer.got.cut else answer.spelled
     reason: FinishReason = spelled.reason or "unknown"
     limited = reason == "length"
     got, said = answer.got, answer.got.partial()

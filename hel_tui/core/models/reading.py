@@ -33,6 +33,8 @@ class Reading:
         self._unreadable = 0
         self._chunks = 0
         self.done = False
+        self.cut = False
+        """It was longer than any answer is, and the rest is not wanted."""
         self.failure: Failure | None = None
         """An error the server reported among its chunks; what came before it was read."""
 
@@ -106,7 +108,23 @@ class Reading:
             self.failure = in_stream(fault, who=self._who, key=self._key)
         elif self._assembler.understands(chunk):
             self._chunks += 1
-            parts += self._assembler.feed(chunk)
+            came = self._assembler.feed(chunk)
+            if self._assembler.got.is_too_long:
+                self.cut = self.done = True
+                came = _without(came, self._assembler.got.cut_off())
+            parts += came
+
+
+def _without(parts: list[Part], characters: int) -> list[Part]:
+    """The parts without the last so many characters of their texts."""
+    out: list[Part] = []
+    for part in reversed(parts):
+        if characters > 0 and isinstance(part, TextPart | ReasoningPart):
+            left = part.text[: max(0, len(part.text) - characters)]
+            characters -= len(part.text) - len(left)
+            part = replace(part, text=left)
+        out.append(part)
+    return out[::-1]
 
 
 def merged(parts: list[Part]) -> list[Part]:

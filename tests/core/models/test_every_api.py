@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from hel_tui.core.models.ending import MOST, TOO_LONG
 from hel_tui.core.models.types import (
     CallPart,
     Finish,
@@ -332,6 +333,43 @@ async def test_a_flood_comes_in_few_parts(api: str) -> None:
         parts = await parts_of(model)
     assert text_of(parts) == "word " * 2_000
     assert len(parts) < 100
+
+
+async def test_an_answer_longer_than_any_is_cut_off_and_the_stream_left(api: str) -> None:
+    left = asyncio.Event()
+
+    async def far_too_long(exchange: Exchange, spelling: Spelling) -> None:
+        try:
+            await exchange.start()
+            for data in spelling.events(Script([Say("word " * 10_000)] * 100, None)):
+                await exchange.write(data)
+            await exchange.client_left()
+        finally:
+            left.set()
+
+    async with at(api, far_too_long) as (model, _):
+        parts = await parts_of(model)
+        await asyncio.wait_for(left.wait(), 10)
+    finish = parts[-1]
+    assert isinstance(finish, Finish)
+    assert len(text_of(parts)) == len(finish.message.text) == MOST
+    assert (finish.reason, TOO_LONG in finish.notes) == ("length", True)
+
+
+async def test_one_piece_longer_than_any_answer_is_cut_off(api: str) -> None:
+    async with at(api, playing(Script([Say("0123456789abcdef" * 400_000)]))) as (model, _):
+        parts = await parts_of(model)
+    finish = parts[-1]
+    assert isinstance(finish, Finish)
+    assert text_of(parts) == finish.message.text == "0123456789abcdef" * (MOST // 16)
+    assert (finish.reason, TOO_LONG in finish.notes) == ("length", True)
+
+
+async def test_a_call_longer_than_any_answer_is_not_made(api: str) -> None:
+    script = Script([Say("I write."), Call("write", (json.dumps({"content": "x" * (MOST + 1)}),))])
+    finish = await finish_of(api, script)
+    assert (finish.message.text, finish.message.calls, finish.reason) == ("I write.", (), "length")
+    assert [note for note in finish.notes if "write" in note and "not executed" in note]
 
 
 # ---------------------------------------------------------------- broken off

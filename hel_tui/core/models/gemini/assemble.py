@@ -55,6 +55,11 @@ class GeminiAssembler:
         self._usage: Usage | None = None
 
     @property
+    def got(self) -> Gathered:
+        """What of the answer has arrived."""
+        return self._got
+
+    @property
     def begun(self) -> bool:
         """Whether anything of an answer has arrived."""
         return bool(self._got)

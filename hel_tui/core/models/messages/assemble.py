@@ -46,6 +46,11 @@ class MessageAssembler:
         self._usage: Json = {}
 
     @property
+    def got(self) -> Gathered:
+        """What of the answer has arrived."""
+        return self._got
+
+    @property
     def begun(self) -> bool:
         """Whether anything of an answer has arrived."""
         return bool(self._got or self._blocks)

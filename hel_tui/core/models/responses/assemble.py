@@ -42,6 +42,11 @@ class ResponseAssembler:
         self._usage: Usage | None = None
 
     @property
+    def got(self) -> Gathered:
+        """What of the answer has arrived."""
+        return self._got
+
+    @property
     def begun(self) -> bool:
         """Whether anything of an answer has arrived."""
         return bool(self._got or self._items)
