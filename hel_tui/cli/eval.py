@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from hel_tui.labs.campaign import Outcome, Plan
     from hel_tui.labs.keeping import Results
     from hel_tui.labs.lab import Condition, Lab
+    from hel_tui.labs.running import Voice
 
 REPORT = "report.md"
 
@@ -115,6 +116,8 @@ def _plan(lab: Lab, args: argparse.Namespace) -> Plan:
             f"{lab.file.name}, condition {silent[0]}: the scripted model has no [[condition.script]]; "
             "another one is named by --model"
         )
+    if not args.report:
+        _check_models(asked.of(lab, one) for one in chosen)
     return Plan(
         lab,
         chosen,
@@ -124,6 +127,17 @@ def _plan(lab: Lab, args: argparse.Namespace) -> Plan:
         max_cost=args.max_cost,
         keep=args.keep.expanduser().absolute() if args.keep is not None else None,
     )
+
+
+def _check_models(voices: Iterable[Voice]) -> None:
+    """Nothing is run where a model cannot be had. Raises BadLab."""
+    from hel_tui.core.models.choose import problem_with
+    from hel_tui.labs.lab import SCRIPTED
+    from hel_tui.labs.tables import BadLab
+
+    for voice in voices:
+        if voice.model != SCRIPTED and (problem := problem_with(voice.model, voice.base_url or None)):
+            raise BadLab(problem)
 
 
 def _keep_apart(lab: Lab, *folders: Path | None) -> None:

@@ -262,6 +262,7 @@ def test_a_server_that_is_not_there_ends_the_lab_with_a_sentence(tmp_path: Path,
         (("h10", "--conditions", "wind"), "there is no condition wind; there are baseline, variant"),
         (("h10", "--max-cost", "0"), "expected a number above 0"),
         (("h10", "--model", "gpt"), "expected PROVIDER/NAME"),
+        (("h10", "--model", "fake/m1"), "Provider 'fake' is not known"),
     ],
 )
 def test_wrong_words_end_with_status_2_and_a_sentence(tmp_path: Path, env, arguments, sentence: str) -> None:
