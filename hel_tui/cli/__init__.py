@@ -18,7 +18,7 @@ INTERRUPTED = 130
 COMMANDS = {
     "run": "answer one prompt without a screen",
     "mcp": "add, list and import servers, approve what a project wants to run, call tools, log in",
-    "sessions": "conversations that were kept: list, search, export, fork, delete",
+    "sessions": "conversations that were kept: list, show, search, export, fork, rename, delete",
     "models": "the models there are to choose from, with windows and prices",
     "doctor": "what works here and what does not, with what helps",
     "inspect": "open the app on one server that no file names: hel inspect -- COMMAND ARG…",

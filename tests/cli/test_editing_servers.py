@@ -317,10 +317,29 @@ def test_switching_off_and_on_is_shown_by_the_list(typed: Typed, project: Path) 
     (project / ".mcp.json").write_text('{"mcpServers": {"a": {"command": "x"}}} // end')
     before = (project / ".mcp.json").read_text()
     ran = typed("mcp", "disable", "a")
-    assert ran.status == 0 and "hel mcp trust" in ran.err
+    assert ran.status == 0 and "still trusted" in ran.err  # nothing of it is left to ask about
     assert json.loads(typed("mcp", "list", "--json").out)[0]["state"] == "off"
     assert typed("mcp", "enable", "a").status == 0
     assert (project / ".mcp.json").read_text() == before
+
+
+@pytest.mark.parametrize("approves", [True, False])
+def test_what_becomes_of_trust_by_a_switch_is_what_the_list_says(
+    typed: Typed, project: Path, approves: bool
+) -> None:
+    (project / ".mcp.json").write_text('{"mcpServers": {"a": {"command": "x"}, "b": {"command": "y"}}}')
+    if approves:
+        assert typed("mcp", "trust", "--yes").status == 0
+    for command in ("disable", "enable"):
+        ran = typed("mcp", command, "a")
+        rows = json.loads(typed("mcp", "list", "--json").out)
+        untrusted = [row["name"] for row in rows if row["state"] == "untrusted"]
+        said = (
+            f"hel asks before these run (hel mcp trust): {', '.join(untrusted)}."
+            if untrusted
+            else "still trusted."
+        )
+        assert ran.err.rstrip().endswith(said)
 
 
 # -------------------------------------------------------------- trust, names

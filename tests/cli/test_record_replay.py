@@ -280,7 +280,7 @@ def test_without_a_name_each_start_has_a_file_of_its_own(tmp_path: Path, env: di
         (("record", "../fix", "--", "true"), 2, "may have only letters"),
         (("record", "a b", "-o", "x.cassette", "--", "true"), 2, "may have only letters"),
         (("record", "fix", "--", "/no/such/program"), 1, "could not be started"),
-        (("replay", "nothing.cassette"), 2, "cannot be read"),
+        (("replay", "nothing.cassette"), 2, "cannot be read: no such file"),
     ],
 )
 def test_what_cannot_be_done_is_said(

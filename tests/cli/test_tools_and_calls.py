@@ -63,6 +63,12 @@ def test_what_cannot_be_called_ends_with_one_sentence(project, env, arguments, s
     assert len(ran.err.splitlines()) == 1
 
 
+def test_tools_are_listed_with_their_arguments(project: Path, env: dict[str, str]) -> None:
+    ran = hel("mcp", "tools", "inventory", env=env, cwd=project)
+    assert "    no arguments\n" in ran.out
+    assert "    arguments: service (required)\n" in ran.out
+
+
 def test_an_untrusted_server_is_not_started(tmp_path: Path, env: dict[str, str]) -> None:
     project = sample(tmp_path)
     ran = hel("mcp", "tools", "inventory", env=env, cwd=project)

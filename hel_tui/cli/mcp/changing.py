@@ -6,6 +6,7 @@ Not here: the edit itself (core.mcp.editing).
 from __future__ import annotations
 
 import argparse
+import os
 
 from hel_tui.cli.common import Exit
 from hel_tui.cli.mcp.arguments import SCOPES
@@ -40,8 +41,17 @@ def run(args: argparse.Namespace, ground: Ground) -> int:
     if ground.command == "remove":
         _tell_what_is_left(name, definition, ground)
     elif file.scope == "project":
-        note("The file changed: hel asks about its servers again before they run (hel mcp trust).")
+        note(_trust_now(file, ground))
     return Exit.DONE
+
+
+def _trust_now(file: ServerFile, ground: Ground) -> str:
+    """What becomes of the trust in the servers of a file that was just changed."""
+    pending = ground.store.review(ground.read(), ground.project, os.environ).pending
+    names = ", ".join(sorted(entry.name for entry in pending if entry.file == file.path))
+    if not names:
+        return "The file changed; what you approved of it is still trusted."
+    return f"The file changed: hel asks before these run (hel mcp trust): {names}."
 
 
 def _files(scope: str | None, ground: Ground) -> list[ServerFile]:

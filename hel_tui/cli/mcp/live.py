@@ -85,6 +85,8 @@ async def _tools(server: Alone, args: argparse.Namespace) -> int:
             sys.stdout.write(f"{printable(row.raw)}{printable(note)}\n")
             if row.description:
                 sys.stdout.write(f"    {printable(row.description)}\n")
+            tool = host.catalogue.get(row.public)
+            sys.stdout.write(f"    {printable(_arguments(tool.spec.parameters) if tool else '')}\n")
         return Exit.DONE
     found: list[dict[str, Any]] = []
     for row in rows:
@@ -105,6 +107,16 @@ async def _tools(server: Alone, args: argparse.Namespace) -> int:
         )
     sys.stdout.write(json.dumps(found, indent=2) + "\n")
     return Exit.DONE
+
+
+def _arguments(schema: Json) -> str:
+    """The names of what a tool takes, in order, with those that have to be given marked."""
+    properties, required = schema.get("properties"), schema.get("required")
+    known = properties if isinstance(properties, dict) else {}
+    needed = required if isinstance(required, list) else []
+    if not known:
+        return "no arguments"
+    return "arguments: " + ", ".join(f"{name} (required)" if name in needed else name for name in known)
 
 
 async def _call(server: Alone, args: argparse.Namespace, arguments: Json) -> int:

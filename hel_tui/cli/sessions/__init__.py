@@ -12,6 +12,7 @@ from pathlib import Path
 
 from hel_tui.cli.common import Exit, Parser, project_folder
 
+_PROJECT = "the project (default: this folder)"
 _ALL = "of all projects, not only this one"
 
 
@@ -32,11 +33,12 @@ def _built() -> tuple[Parser, dict[str, tuple[str, argparse.ArgumentParser]]]:
         description="Conversations that were kept. `hel -r ID` goes on with one, `hel -c` with the newest.",
         epilog="`hel help sessions` tells more. ID is an id or its beginning, or `last`.",
     )
-    parser.add_argument("-C", "--dir", type=Path, metavar="DIR", help="the project (default: this folder)")
+    parser.add_argument("-C", "--dir", type=Path, metavar="DIR", help=_PROJECT)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=Parser)
 
     def add(name: str, what: str) -> argparse.ArgumentParser:
         one = commands.add_parser(name, help=what, description=what[0].upper() + what[1:] + ".")
+        one.add_argument("-C", "--dir", type=Path, metavar="DIR", default=argparse.SUPPRESS, help=_PROJECT)
         made[name] = what, one
         return one
 

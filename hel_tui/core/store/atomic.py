@@ -32,7 +32,7 @@ _REASONS = {
     errno.EROFS: "the file system is read-only",
     errno.EACCES: "permission denied",
     errno.EPERM: "permission denied",
-    errno.ENOENT: "no such folder",
+    errno.ENOENT: "no such file or folder",
     errno.ENOTDIR: "a part of the path is not a folder",
     errno.EISDIR: "there is a folder of that name",
 }

@@ -175,7 +175,7 @@ def test_an_export_overwrites_nothing(choices: Options, model: ScriptedModel, pr
         driver.wait(lambda _: [e for e in driver.of(p.SessionDone) if "not overwritten" in e.sentence])
         assert file.read_text() == "mine now"
         driver.send(p.ExportSession("out/of.json", "json"))
-        driver.wait(lambda _: [e for e in driver.of(p.SessionDone) if "no such folder" in e.sentence])
+        driver.wait(lambda _: [e for e in driver.of(p.SessionDone) if "no such file or folder" in e.sentence])
         driver.send(p.ExportSession("of.json", "json"))
         driver.wait(lambda _: (project / "of.json").exists() and len(driver.of(p.SessionDone)) == 4)
         assert json.loads((project / "of.json").read_text())["turns"]
