@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 from collections.abc import Callable, Sequence
 from enum import IntEnum
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import NoReturn
 from hel_tui.core.options import Options
 from hel_tui.core.protocol import ACCESS_LEVELS
 from hel_tui.core.store.places import find_places
+from hel_tui.foreign import printable
 
 EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 """Those of `core.models.types`, which no help needs to load."""
@@ -138,10 +140,13 @@ def resumed(
         return ""
     from hel_tui.core.store.sessions.folders import LAST, find_session
 
+    def tell(sentence: str) -> None:
+        sys.stderr.write(f"{parser.prog}: {printable(sentence)}\n")
+
     wanted = LAST if args.go_on else args.resume or choose(project)
-    found = find_session(find_places(os.environ), project, wanted)
+    found = find_session(find_places(os.environ), project, wanted, tell)
     if not isinstance(found, Path):
-        parser.error(found)
+        parser.error(printable(found))
     return found.name
 
 

@@ -10,8 +10,10 @@ from pathlib import Path
 
 from hel_tui.cli.common import Exit
 from hel_tui.cli.sessions.looking import line_of
+from hel_tui.core.store.atomic import why
 from hel_tui.core.store.places import find_places
 from hel_tui.core.store.sessions.index import Index
+from hel_tui.foreign import printable
 
 NUMBER = 5
 """Cells before each line."""
@@ -21,8 +23,15 @@ MOST = 20
 
 def choose(project: Path) -> str:
     """Let the person choose a session of `project` by its number. Raises SystemExit where none is chosen."""
-    with closing(Index(find_places(os.environ))) as index:
-        rows = index.sessions(project)
+    places = find_places(os.environ)
+    with closing(Index(places)) as index:
+        try:
+            rows = index.sessions(project)
+        except OSError as error:
+            sys.stderr.write(f"hel: {printable(str(places.sessions))} cannot be read: {why(error)}\n")
+            raise SystemExit(Exit.FAILED) from None
+        for name, reason in index.closed.items():
+            sys.stderr.write(f"hel: session {printable(name)} cannot be read: {reason}\n")
     if not rows:
         sys.stderr.write("hel: no session is kept of this project yet\n")
         raise SystemExit(Exit.FAILED)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import sys
 import time
 from contextlib import closing
@@ -31,12 +32,23 @@ def run(args: argparse.Namespace, project: Path) -> int:
     """Run one of them; returns the exit status."""
     if args.command == "show":
         return _show(args)
-    with closing(Index(find_places(os.environ))) as index:
+    places = find_places(os.environ)
+    with closing(Index(places)) as index:
         where = None if args.all else project
-        status = _list(args, index, where) if args.command == "list" else _search(args, index, where)
+        try:
+            status = _list(args, index, where) if args.command == "list" else _search(args, index, where)
+        except OSError as error:
+            _sorry(f"{places.sessions} cannot be read: {why(error)}")
+            return Exit.FAILED
         if index.problem:
-            sys.stderr.write(f"hel sessions: {printable(index.problem)}\n")
+            _sorry(index.problem)
+        for name, reason in index.closed.items():
+            _sorry(f"session {name} cannot be read: {reason}")
     return status
+
+
+def _sorry(sentence: str) -> None:
+    sys.stderr.write(f"hel sessions: {printable(sentence)}\n")
 
 
 def line_of(row: SessionRow, width: int = 0) -> str:
@@ -64,8 +76,9 @@ def _list(args: argparse.Namespace, index: Index, project: Path | None) -> int:
             "No session is kept of this project yet.\n" if project else "No session is kept yet.\n"
         )
     else:
+        width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
         for row in rows:
-            sys.stdout.write(line_of(row) + "\n")
+            sys.stdout.write(line_of(row, width) + "\n")
             if project is None:
                 sys.stdout.write(f"    {printable(row.project)}\n")
     return Exit.DONE

@@ -27,6 +27,8 @@ PATIENCE = 1.0
 """Seconds that files are read before what is known so far is told."""
 MOST_HITS = 300
 """Turns that a search gives."""
+MOST_CLOSED = 3
+"""Sessions that cannot be read and are told of."""
 HITS_EACH = 3
 """Turns of one session that a search gives."""
 UNTITLED = "This session is called by its first message now."
@@ -134,10 +136,16 @@ class Archive:
             from hel_tui.core.store.sessions.index import Index  # brings SQLite
 
             with contextlib.closing(Index(self._places, PATIENCE)) as index:
-                rows = index.sessions(project) if wants_rows else None
-                behind = index.behind  # the search reads on: what it had to read is not among the rows
-                hits = index.search(command.text, project, MOST_HITS, HITS_EACH)
-                return rows, hits, index.problem, max(behind, index.behind)
+                try:
+                    rows = index.sessions(project) if wants_rows else None
+                    behind = index.behind  # the search reads on: what it had to read is not among the rows
+                    hits = index.search(command.text, project, MOST_HITS, HITS_EACH)
+                except OSError as error:
+                    return [], [], f"{self._places.sessions} cannot be read: {why(error)}.", 0
+                closed = " ".join(
+                    f"Session {name} cannot be read: {reason}." for name, reason in [*index.closed.items()][:MOST_CLOSED]
+                )
+                return rows, hits, index.problem or closed, max(behind, index.behind)
 
         rows, hits, problem, self._behind = await in_thread(look, "hel-sessions")
         if rows is not None:

@@ -11,7 +11,7 @@ import shutil
 import stat
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -25,6 +25,8 @@ from hel_tui.foreign import is_clean
 
 LAST = "last"
 """Stands for the session of the project that was active last."""
+MOST_TOLD = 3
+"""Sessions that cannot be read and are told of one by one."""
 _SLACK = 1.0
 """Seconds by which a record may be newer than its file: the clock of the one is not that of the other."""
 _LONGEST_HEAD = 1 << 16
@@ -46,28 +48,30 @@ def mark(folder: Path, project: Path) -> None:
             path.write_text(os.path.realpath(project) + "\n", "utf-8", "surrogateescape")
 
 
-def session_folders(places: Places) -> Iterator[Path]:
-    """The folders of all sessions, in no order."""
-    return (places.sessions / name for name, _ in session_states(places))
-
-
 def _is_plain(name: str) -> bool:
     """Whether a name of a folder does nothing to a terminal."""
     return is_clean(name) and "\n" not in name
 
 
-def session_states(places: Places) -> Iterator[tuple[str, os.stat_result]]:
-    """(id, state of its file of lines) of all sessions, in no order."""
+def session_states(
+    places: Places, closed: Callable[[str, OSError], None] = lambda _name, _error: None
+) -> Iterator[tuple[str, os.stat_result]]:
+    """(id, state of its file of lines) of all sessions, in no order. `closed` hears of each that may be one
+    and cannot be looked into. Raises OSError when none can be; that there is no folder of them is no error.
+    """
     root = str(places.sessions)
     try:
         with os.scandir(root) as entries:
             names = [one.name for one in entries if one.name[0] != "." and _is_plain(one.name)]
-    except OSError:
+    except (FileNotFoundError, NotADirectoryError):
         return
     for name in names:
         try:
             state = os.stat(f"{root}/{name}/{FILE}")  # noqa: PTH116 - there may be thousands
-        except OSError:
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except OSError as error:
+            closed(name, error)
             continue
         if stat.S_ISREG(state.st_mode):
             yield name, state
@@ -92,35 +96,62 @@ def _project_of_head(folder: Path) -> str:
         return ""
 
 
-def newest_of(places: Places, project: Path | None) -> Path | None:
+def newest_of(
+    places: Places, project: Path | None, closed: Callable[[str, OSError], None] = lambda _name, _error: None
+) -> Path | None:
     """The session of a project (None: of all) that was active last, as the index has it; None for none.
+    `closed` hears of each that cannot be read. Raises OSError.
 
     Nothing is younger than its file: of most sessions the time of that is enough.
     """
     real = os.path.realpath(project) if project is not None else None
-    found = sorted(session_states(places), key=lambda one: one[1].st_mtime_ns, reverse=True)
+    found = sorted(session_states(places, closed), key=lambda one: one[1].st_mtime_ns, reverse=True)
     best: tuple[float, str] | None = None
     for name, state in found:
         if best is not None and state.st_mtime + _SLACK < best[0]:
             break
         folder = places.sessions / name
         if real is None or project_of(folder) == real:
-            best = max(best or (0.0, ""), (last_activity(folder), name))
+            try:
+                best = max(best or (0.0, ""), (last_activity(folder), name))
+            except FileNotFoundError:  # deleted by now
+                continue
+            except OSError as error:
+                closed(name, error)
     return places.sessions / best[1] if best is not None else None
 
 
-def find_session(places: Places, project: Path | None, wanted: str) -> Path | str:
+def find_session(
+    places: Places, project: Path | None, wanted: str, tell: Callable[[str], None] = lambda _sentence: None
+) -> Path | str:
     """The folder of the session `wanted` (an id, the beginning of one, or `LAST`) of this project (None: of
-    any); a sentence when there is none, or several.
+    any); a sentence when there is none, or several. `tell` hears of sessions that were passed over, since they
+    cannot be read.
     """
-    if wanted == LAST:
-        return newest_of(places, project) or f"There is no session of {project} yet."
-    if wanted and (places.sessions / wanted / FILE).is_file() and "/" not in wanted:
-        fitting = [places.sessions / wanted]
-    else:
-        fitting = sorted(one for one in session_folders(places) if wanted and one.name.startswith(wanted))
+    closed: dict[str, str] = {}
+
+    def passed_over(name: str, error: OSError) -> None:
+        closed[name] = f"Session {name} cannot be read: {why(error)}."
+
+    try:
+        if wanted == LAST:
+            newest = newest_of(places, project, passed_over)
+            for sentence in [*closed.values()][:MOST_TOLD]:
+                tell(sentence)
+            if (more := len(closed) - MOST_TOLD) > 0:
+                tell(f"Nor can {more} more.")
+            return newest or f"There is no session of {project} yet."
+        names = [name for name, _ in session_states(places, passed_over)]
+    except OSError as error:
+        return f"{places.sessions} cannot be read: {why(error)}."
+    fitting = [places.sessions / wanted] if wanted in names else []
+    if not fitting and wanted in closed:
+        return closed[wanted]
     if not fitting:
-        return f"There is no session {wanted[:100]}."
+        fitting = sorted(places.sessions / name for name in names if wanted and name.startswith(wanted))
+    if not fitting:
+        problem = next((one for name, one in closed.items() if wanted and name.startswith(wanted)), "")
+        return problem or f"There is no session {wanted[:100]}."
     if len(fitting) > 1:
         return f"{wanted[:100]} is the beginning of {len(fitting)} sessions: {_some(fitting)}."
     folder = fitting[0]

@@ -20,6 +20,7 @@ from typing import TypeVar
 from hel_tui.core.protocol import SessionHit, SessionRow
 from hel_tui.core.store.atomic import PRIVATE_FILE, why
 from hel_tui.core.store.places import Places, make_private
+from hel_tui.core.store.sessions.activity import sound_time
 from hel_tui.core.store.sessions.excerpts import excerpt
 from hel_tui.core.store.sessions.folders import project_of, session_states
 from hel_tui.core.store.sessions.indexing import COLUMNS, Indexed, goes_on, read_on, storable
@@ -44,6 +45,8 @@ CREATE INDEX turn_session ON turn (session);
 CREATE VIRTUAL TABLE text USING fts5 (body, tokenize = 'trigram', detail = 'none');
 """
 
+_ACTIVE = "active(session.updated, session.mtime, session.created)"
+"""When a session was active last, whatever its clock said."""
 
 Row = TypeVar("Row")
 
@@ -61,6 +64,8 @@ class Index:
         """Why the index is not kept; a sentence, empty when it is."""
         self.behind = 0
         """Sessions that are still to be read; reading goes on when it is asked again."""
+        self.closed: dict[str, str] = {}
+        """Sessions that cannot be read, and why."""
 
     def close(self) -> None:
         if self._connection is not None:
@@ -70,7 +75,9 @@ class Index:
     # ------------------------------------------------------------------ reading
 
     def sessions(self, project: Path | None = None) -> list[SessionRow]:
-        """All sessions of a project (None: of all), the one that was active last first."""
+        """All sessions of a project (None: of all), the one that was active last first. Raises OSError when
+        the folder of all sessions cannot be read.
+        """
         return self._sound(lambda: self._sessions(project))
 
     def search(
@@ -78,7 +85,7 @@ class Index:
     ) -> list[SessionHit]:
         """Turns that have all the words of `text`, those of the newest sessions first; at most `most`, and
         the newest `each` of a session (0: all). Words are looked for anywhere in the text, whatever the
-        script; capital letters do not count.
+        script; capital letters do not count. Raises OSError as `sessions`.
         """
         words = storable(text).split()
         return self._sound(lambda: self._search(words, project, most, each or most)) if words else []
@@ -86,8 +93,8 @@ class Index:
     def _sessions(self, project: Path | None) -> list[SessionRow]:
         where, given = _of_project(project)
         rows = self._open().execute(
-            f"SELECT id, title, first, project, created, updated, turns, size, model, parent, cost, damaged"
-            f" FROM session WHERE {where} ORDER BY updated DESC, id DESC",
+            f"SELECT id, title, first, project, created, {_ACTIVE} AS active, turns, size, model, parent,"
+            f" cost, damaged FROM session WHERE {where} ORDER BY active DESC, id DESC",
             given,
         )
         return [
@@ -113,13 +120,13 @@ class Index:
         likes = " AND ".join(["text.body LIKE ? ESCAPE '\\'"] * len(words))
         found = self._open().execute(
             f"WITH found AS (SELECT turn.row, session.id, session.title, session.first, turn.turn,"
-            f" session.updated,"
+            f" {_ACTIVE} AS active,"
             f" row_number() OVER (PARTITION BY session.id ORDER BY turn.turn DESC) AS place,"
             f" count(*) OVER (PARTITION BY session.id) AS count"
             f" FROM text JOIN turn ON turn.row = text.rowid JOIN session ON session.id = turn.session"
             f" WHERE {likes} AND {where})"
-            f" SELECT row, id, title, first, turn, updated, count FROM found WHERE place <= ?"
-            f" ORDER BY updated DESC, id DESC, turn DESC LIMIT ?",
+            f" SELECT row, id, title, first, turn, active, count FROM found WHERE place <= ?"
+            f" ORDER BY active DESC, id DESC, turn DESC LIMIT ?",
             (*map(_pattern, words), *given, each, most),
         )
         hits = []
@@ -166,6 +173,7 @@ class Index:
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
         connection.execute("PRAGMA synchronous = OFF")  # it can always be made anew
+        connection.create_function("active", 3, _active)
         with _writing(connection):
             version = connection.execute("PRAGMA user_version").fetchone()[0]
             if version == VERSION:
@@ -194,7 +202,8 @@ class Index:
         known = {row[0]: row[1:] for row in connection.execute("SELECT id, size, mtime FROM session")}
         found: list[tuple[Path, os.stat_result]] = []
         there: set[str] = set()
-        for name, state in session_states(self._places):
+        closed: dict[str, OSError] = {}
+        for name, state in session_states(self._places, closed.__setitem__):
             there.add(name)
             if known.get(name) != (state.st_size, state.st_mtime_ns):
                 found.append((self._places.sessions / name, state))
@@ -205,6 +214,7 @@ class Index:
                     _remove(connection, session_id, 0)
                     connection.execute("DELETE FROM session WHERE id = ?", (session_id,))
         found.sort(key=lambda one: one[1].st_mtime_ns, reverse=True)
+        self.closed = dict(sorted((name, why(error)) for name, error in closed.items()))
         end, self.behind = time.monotonic() + self._patience, 0
         for at in range(0, len(found), BATCH):
             if at and time.monotonic() > end:
@@ -229,7 +239,10 @@ class Index:
         one.turns = one.turns if one.known else 0
         try:
             read_on(one, folder)
-        except OSError:
+        except FileNotFoundError:  # deleted by now
+            return
+        except OSError as error:
+            self.closed[folder.name] = why(error)
             return
         one.size, one.mtime = state.st_size, state.st_mtime_ns
         _remove(connection, one.id, first)
@@ -242,6 +255,12 @@ class Index:
             f"INSERT OR REPLACE INTO session ({', '.join(COLUMNS)}) VALUES ({marks})",
             tuple(storable(getattr(one, name)) for name in COLUMNS),
         )
+
+
+def _active(updated: float | None, mtime: int, created: float | None) -> float:
+    """SQLite has no word for a time that is no number, and gives none."""
+    updated, created = (math.inf if one is None else one for one in (updated, created))
+    return sound_time(updated, mtime / 1e9, created, time.time())
 
 
 @contextmanager

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -14,9 +13,7 @@ import pytest
 from hel_tui.core.tools.checkpoints import states
 from tests.cli.shell import ROOT
 from tests.core.tools.checkpoints.desk import Desk
-
-AS_A_PERSON = "-dac_override,-dac_read_search,-fowner"
-"""What root is without, so that permissions count as they do for everybody else."""
+from tests.persons import as_a_person
 
 
 def there_and_back(base: Path, setup: str, command: str) -> dict[str, object]:
@@ -49,11 +46,7 @@ def test_folders_that_may_not_be_written_in_come_back_with_all_that_is_in_them(
     program = (
         f"from {__name__} import *\nprint(there_and_back(Path({str(tmp_path)!r}), {setup!r}, {command!r}))"
     )
-    argv = [sys.executable, "-c", program]
-    if os.geteuid() == 0:
-        if not shutil.which("setpriv"):
-            pytest.skip("root may write everywhere, and there is no setpriv")
-        argv = ["setpriv", "--bounding-set", AS_A_PERSON, "--inh-caps", AS_A_PERSON, *argv]
+    argv = as_a_person([sys.executable, "-c", program])
     ran = subprocess.run(argv, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True)
     assert ran.stdout == "{'changed': True, 'other': [], 'problems': ()}\n", ran.stderr
     subprocess.run(["chmod", "-R", "u+rwx", str(tmp_path)], check=True)
@@ -141,11 +134,7 @@ def test_what_a_folder_holds_that_cannot_be_looked_into_does_not_count_as_made(t
         "asyncio.run(desk.bash(1, 'chmod 700 d'))\n"
         "print(sorted(desk.steps(1)))\n"
     )
-    argv = [sys.executable, "-c", program]
-    if os.geteuid() == 0:
-        if not shutil.which("setpriv"):
-            pytest.skip("root may look everywhere, and there is no setpriv")
-        argv = ["setpriv", "--bounding-set", AS_A_PERSON, "--inh-caps", AS_A_PERSON, *argv]
+    argv = as_a_person([sys.executable, "-c", program])
     ran = subprocess.run(argv, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True)
     assert ran.stdout == "['d']\n", ran.stderr
 
