@@ -143,7 +143,8 @@ class Archive:
                 except OSError as error:
                     return [], [], f"{self._places.sessions} cannot be read: {why(error)}.", 0
                 closed = " ".join(
-                    f"Session {name} cannot be read: {reason}." for name, reason in [*index.closed.items()][:MOST_CLOSED]
+                    f"Session {name} cannot be read: {reason}."
+                    for name, reason in [*index.closed.items()][:MOST_CLOSED]
                 )
                 return rows, hits, index.problem or closed, max(behind, index.behind)
 

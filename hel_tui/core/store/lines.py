@@ -34,7 +34,7 @@ class LineFile:
         """How often it was written anew because it had been taken away."""
 
     def hold(self) -> bool:
-        """Open a file that is there, so that it can be written anew; False when there is none. Raises OSError."""
+        """Open a file that is there, so that it can be written anew; False for none. Raises OSError."""
         if self._handle is None:
             try:
                 self._open(os.O_RDWR | os.O_APPEND)
@@ -48,7 +48,7 @@ class LineFile:
         if self._handle is None:
             return False
         try:
-            now = os.stat(self.path, follow_symlinks=False)
+            now = self.path.lstat()
         except (FileNotFoundError, NotADirectoryError):
             return True
         except OSError:
@@ -95,7 +95,7 @@ class LineFile:
         self._torn = self.size > 0 and os.pread(self._handle, 1, self.size - 1) != b"\n"
 
     def _return(self) -> None:
-        """Put what was in the file into a new one. One that somebody else put there is written on as it is."""
+        """Put what was in the file into a new one. One that somebody put there is written on as it is."""
         old, size, self._handle = self._handle, self.size, None
         assert old is not None
         try:

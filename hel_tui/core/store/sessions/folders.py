@@ -125,7 +125,7 @@ def find_session(
     places: Places, project: Path | None, wanted: str, tell: Callable[[str], None] = lambda _sentence: None
 ) -> Path | str:
     """The folder of the session `wanted` (an id, the beginning of one, or `LAST`) of this project (None: of
-    any); a sentence when there is none, or several. `tell` hears of sessions that were passed over, since they
+    any); a sentence when there is none, or several. `tell` hears of sessions that were passed over, as they
     cannot be read.
     """
     closed: dict[str, str] = {}
