@@ -136,6 +136,16 @@ async def test_the_model_that_answers_is_shown_and_marked_though_nobody_lists_it
         await d.until(lambda: "● deepseek/deepseek-chat" not in screen_text(d.app))
 
 
+async def test_where_nobody_lists_models_the_one_that_answers_is_there_with_what_to_do():
+    async with opened(core(p.ModelList())) as d:
+        await d.press("alt+m", after=0.5)
+        await d.until(lambda: "No key and no engine" in screen_text(d.app))
+        assert "● deepseek/deepseek-chat" in screen_text(d.app)
+        await d.press("enter", after=0.5)  # it answers already
+        await d.until(lambda: d.app.screen is d.app.main)
+        assert not d.core.sent(p.SetModel)
+
+
 async def test_the_key_for_efforts_says_so_where_nobody_knows_any():
     async with opened(core()) as d:
         await open_sheet(d)

@@ -8,6 +8,7 @@ import pytest
 
 from hel_tui.core import protocol as p
 from hel_tui.tui import keymap
+from hel_tui.tui.screens.picker import SheetKeys
 from hel_tui.tui.screens.sessions import screen as sheet
 from hel_tui.tui.screens.sessions import texts
 from hel_tui.tui.screens.sessions.screen import SessionsScreen
@@ -583,3 +584,23 @@ async def test_a_sheet_that_is_opened_anew_looks_anew():
             await looked(d)
             await d.press("escape")
             await d.until(lambda: d.app.screen is d.app.main)
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+async def test_the_foot_says_how_the_sheet_is_closed(size):
+    async with opened(core(), size=size) as d:
+        screen = await open_sheet(d)
+        keys = "\n".join("".join(text for text, _ in line) for line in screen.query_one(SheetKeys).lines())
+        assert f"Esc {t('short.picker.close')}" in keys and "F1 " in keys
+
+
+async def test_a_key_that_opens_a_sheet_works_over_a_text_and_closes_it():
+    async with opened(core()) as d:
+        d.app.main.commands.typed.run("/cost")
+        await d.until(lambda: isinstance(d.app.screen, TextScreen))
+        await open_sheet(d)
+        assert not any(isinstance(one, TextScreen) for one in d.app.screen_stack)
+        await d.press("f1", after=0.5)
+        await d.until(lambda: isinstance(d.app.screen, KeysScreen))
+        await d.press("ctrl+s", after=0.5)  # of a sheet over a sheet: it stays
+        assert isinstance(d.app.screen, KeysScreen)

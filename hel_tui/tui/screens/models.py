@@ -146,13 +146,15 @@ class ModelsScreen(Picker):
             head = f"head {provider.provider} {provider.base_url}"
             out.append(Row(head, provider_line(provider), live=False))
             out += [self._row(row, provider.base_url) for row in rows]
+        if out and not told.providers:
+            out.append(Row("head none", [(f" {t('models.none')}", "muted")], live=False))
         return out
 
     def _unlisted(self, told: p.ModelList) -> p.ModelRow | None:
         """The model that answers now, where nobody lists it."""
         model = self.hel.bridge.state.model
         provider, _, name = model.label.partition("/")
-        if not name or not told.providers or any(row.label == model.label for row in told.models):
+        if not name or any(row.label == model.label for row in told.models):
             return None
         return p.ModelRow(provider, name, window=model.window, sees=model.sees, efforts=model.efforts)
 

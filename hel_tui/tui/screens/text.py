@@ -13,6 +13,10 @@ from hel_tui.tui.screens.sheets import text_keys_lines
 from hel_tui.tui.strings import t
 from hel_tui.tui.widgets.lines import Caption, Line
 
+LEAD_ON = frozenset(
+    f"app.{name}" for name in ("context", "models", "prompts", "resources", "rewind", "servers", "sessions")
+)
+"""Keys of the main screen that work over a sheet, too: they close it first."""
 ROWS_AROUND = 8
 """Rows that the text leaves: frame, title, foot, the gaps between, and one free at either end."""
 
@@ -56,8 +60,18 @@ class TextScreen(OnceModal[str]):
             self.dismiss("")
         elif event.key in keymap.keys("app.keys"):
             self.show_keys()
+        elif (action := self._leads_to(event.key)) is not None:
+            self.dismiss("")
+            self.app.call_later(self.app.screen_stack[0].run_action, action)
         else:
             self.pane.scroll_key(event.key)
+
+    def _leads_to(self, key: str) -> str | None:
+        """What a key of the main screen would open in the place of a sheet that lies right over it."""
+        if len(self.app.screen_stack) != 2:
+            return None
+        actions = (one for one in keymap.ACTIONS if one.id in LEAD_ON)
+        return next((one.run for one in actions if key in keymap.keys(one.id)), None)
 
     def show_keys(self) -> None:
         """The keys of this sheet in another one."""

@@ -59,6 +59,7 @@ class SessionsScreen(Picker):
     foot = (
         ("list.open", "short.sessions.resume"),
         ("picker.filter", "short.sessions.search"),
+        ("app.keys", "short.sessions.keys"),
         ("sessions.fork", "short.sessions.fork"),
         ("sessions.rename", "short.sessions.rename"),
         ("sessions.look", "short.sessions.look"),
@@ -66,7 +67,7 @@ class SessionsScreen(Picker):
         ("sessions.all", "short.sessions.all"),
         ("sessions.export", "short.sessions.export"),
         ("sessions.turns", "short.sessions.turns"),
-        ("app.keys", "short.sessions.keys"),
+        ("picker.close", "short.picker.close"),
     )
 
     def __init__(self, hel: HelApp, words: str = "") -> None:
