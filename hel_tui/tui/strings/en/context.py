@@ -68,7 +68,7 @@ STRINGS: dict[str, str] = {
     "cost.unknown": "unknown",
     "cost.partly": "The price of {n} requests is unknown: they are not in the cost.",
     "cost.partly.one": "The price of 1 request is unknown: it is not in the cost.",
-    "cost.unpriced": "The price of this model is not known: what it costs is not said.",
+    "cost.unpriced": "Price unknown: what this model costs is not counted.",
     "cost.uncounted": "{n} requests were cut off or not counted by the provider: their tokens are estimated.",
     "cost.uncounted.one": "1 request was cut off or not counted by the provider: its tokens are estimated.",
     "cost.older": "{n} older turns are in the sum only.",

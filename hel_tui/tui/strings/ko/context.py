@@ -63,7 +63,7 @@ STRINGS: dict[str, str] = {
     "cost.dollars": "비용",
     "cost.unknown": "모름",
     "cost.partly": "요청 {n}개는 가격을 몰라 비용에 들어 있지 않습니다.",
-    "cost.unpriced": "이 모델의 가격을 모르므로 비용을 말하지 않습니다.",
+    "cost.unpriced": "가격을 알 수 없어 이 모델의 비용은 계산하지 않습니다.",
     "cost.uncounted": "요청 {n}개는 중간에 끊겼거나 제공자가 세지 않아, 토큰이 추정치입니다.",
     "cost.older": "더 오래된 턴 {n}개는 합계에만 들어 있습니다.",
     "cost.explained": "캐시와 캐시 쓰기는 입력의 일부, 생각은 출력의 일부입니다.",
