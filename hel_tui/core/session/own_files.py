@@ -11,6 +11,7 @@ import re
 import stat
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from hel_tui.core.images import for_a_model, measure
@@ -19,7 +20,7 @@ from hel_tui.core.protocol import Attachment
 from hel_tui.core.tools.opening import read_whole
 from hel_tui.core.tools.paths import Refusal, ResolvedPath, Workspace
 from hel_tui.core.vocabulary import Image, estimate_tokens
-from hel_tui.foreign import for_model, plain_line
+from hel_tui.foreign import STAND_IN, for_model, plain_line
 
 MAX_TEXT = 10 * 2**20
 """Bytes of a text file that are read."""
@@ -28,6 +29,8 @@ LONGEST = 50_000
 HEAD, TAIL = 16_000, 4_000
 IMAGE_TOKENS = 1_000
 """What an image may cost at most, for the estimate of an attachment."""
+MOST_NAMES = 10_000
+"""Names of a folder that are looked through for one that is no text."""
 _SNIFFED = 8_192
 _MENTION = re.compile(r'(?<![\w@./])@(?:"([^"\n]{1,500})"|([^\s"]{1,500}))')
 _AFTER = ".,;:!?)]}>'\""
@@ -72,13 +75,33 @@ class OwnFiles:
         return list(found)
 
     def strays(self, text: str) -> list[str]:
-        """What a message seems to name as a file of the project and is none: a typing mistake, maybe."""
+        """What a message seems to name as a file of the project and is none: a typing mistake, maybe, or what
+        is there and is a folder, a pipe, or lies elsewhere.
+        """
         found: dict[str, None] = {}
         for quoted, bare in _MENTION.findall(text):
             path = quoted or bare.rstrip(_AFTER)
-            if _FILE.search(path) and ":" not in path and not self._is_file(path):  # with one: a resource
+            if ":" in path or not path.strip("./") or self._is_file(path):  # with a colon: a resource
+                continue
+            if _FILE.search(path) or self._is_there(path):
                 found[path] = None
         return list(found)
+
+    def _is_there(self, path: str) -> bool:
+        """Whether something has this name, also one that text cannot tell."""
+        try:
+            place = self._workspace.project / Path(path).expanduser()
+            if os.path.lexists(place):
+                return True
+            if STAND_IN not in place.name:
+                return False
+            with os.scandir(place.parent) as entries:
+                names = (
+                    os.fsencode(one.name).decode("utf-8", "replace") for one in islice(entries, MOST_NAMES)
+                )
+                return place.name in names
+        except (OSError, ValueError, RuntimeError):
+            return False
 
     def _is_file(self, path: str) -> bool:
         place = self._workspace.resolve(path)

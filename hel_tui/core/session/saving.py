@@ -26,8 +26,8 @@ from hel_tui.core.vocabulary import Json, Message, Tool, ToolCall
 Emit = Callable[[p.Event], None]
 MOST_TITLE = 200
 RETURNED = (
-    "The folder of this session was taken away while it was open. The conversation was written anew in its place; "
-    "other files that lay there are gone: whole results, images, and what /undo would give back."
+    "The folder of this session was taken away while it was open. The conversation was written anew in its "
+    "place; other files that lay there are gone: whole results, images, and what /undo would give back."
 )
 
 

@@ -7,6 +7,7 @@ reading a file that was named (session.own_files), the model's own search (glob)
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import time
 from collections.abc import Mapping
@@ -27,6 +28,8 @@ LIMIT = 5.0
 MOST = 300_000
 """Files that are known."""
 SHOWN = 30
+_NO_TEXT = re.compile("[\udc80-\udcff]")
+"""Bytes of a name that are no UTF-8."""
 
 _RIPGREP = (
     *("--no-config", "--files", "--null", "--no-messages", "--hidden", "--glob", "!.git"),
@@ -85,8 +88,10 @@ class FileIndex:
         if said == self._said:
             return
         self._said = said
-        text = said.decode("utf-8", "replace")
+        text = said.decode("utf-8", "surrogateescape")
         names = text.split("\0")[:MOST]
+        if not text.isascii() and _NO_TEXT.search(text):
+            names = [name for name in names if not _NO_TEXT.search(name)]  # nobody can type it
         if not text.isascii() or CLOSED_NAME in text.lower():
             names = [name for name in names if not _is_closed(name)]
         names.sort()

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import base64
+import contextlib
+import os
+import socket
 import stat
 from collections.abc import Callable
 from pathlib import Path
@@ -71,6 +74,33 @@ def test_a_file_that_is_meant_and_is_not_there_is_told(play: Open, text: str, sa
     with play(say("ok"), servers={}) as driver:
         assert driver.ask(text).reason == "done"
         assert [one.text for one in driver.of(p.Notice)] == said
+
+
+@pytest.mark.parametrize("named", ["fifo", "sock", "folder", "out", "x\ufffd", "folder/"])
+def test_what_is_there_and_is_no_file_of_the_project_is_told_once(
+    play: Open, model: ScriptedModel, project: Path, tmp_path: Path, named: str
+) -> None:
+    os.mkfifo(project / "fifo")
+    with socket.socket(socket.AF_UNIX) as listening, contextlib.chdir(project):
+        listening.bind("sock")
+    (project / "folder").mkdir()
+    (tmp_path / "outside").write_text("private")
+    (project / "out").symlink_to(tmp_path / "outside")
+    (project / os.fsdecode(b"x\xff")).write_text("odd")
+    with play(say("ok"), servers={}) as driver:
+        assert driver.ask(f"see @{named} and @{named}, @nobody @. @..").reason == "done"
+        assert [one.text for one in driver.of(p.Notice)] == [
+            f"@{named} is no file of the project: it goes to the model as a word."
+        ]
+    assert user(model.requests[0]) == f"see @{named} and @{named}, @nobody @. @.."
+
+
+def test_a_path_elsewhere_is_told_like_any_other(play: Open, tmp_path: Path) -> None:
+    (tmp_path / "outside").write_text("private")
+    with play(say("ok"), servers={}) as driver:
+        for named in ("/etc/passwd", "../outside", "~"):
+            driver.ask(f"see @{named}")
+            assert driver.of(p.Notice)[-1].text.startswith(f"@{named} is no file of the project")
 
 
 def test_what_leads_out_of_the_project_or_into_hels_own_folder_stays_a_word(

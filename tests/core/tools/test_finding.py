@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -134,3 +135,9 @@ def test_a_file_that_is_new_is_found_once_names_are_looked_for_anew(
     assert index.find("brand_new") == ()
     lay(tmp_path / "project", "brand_new.py")
     assert index.find("brand_new") == ("brand_new.py",)
+
+
+def test_a_name_that_nobody_can_type_is_not_offered(index: FileIndex, tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    lay(project, os.fsdecode(b"src/odd\xff.py"), "src/od\ufffdd.py", "src/odé.py")
+    assert sorted(index.find("src/od")) == ["src/odé.py", "src/od\ufffdd.py"]
