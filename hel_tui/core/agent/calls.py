@@ -64,6 +64,8 @@ class Caller:
         self._hide = hide
         self._running: dict[str, tuple[Card, asyncio.Task[Outcome]]] = {}
         self._repeats = Repeats()
+        self._interrupted = False
+        """What ran of the calls of this answer was cancelled once."""
         self.cancelled_by = PERSON
         """Who cancels what is cancelled now."""
         self.circling = ""
@@ -75,11 +77,16 @@ class Caller:
         return self._approver.stopped
 
     def interrupt(self) -> bool:
-        """Cancel what runs or waits of a turn; say whether there was anything."""
+        """Cancel what runs of a turn; say whether there was anything. Once for the calls of one answer: who
+        wants more than that wants the turn to end.
+        """
         tasks = [task for card, task in self._running.values() if not card.beside and not task.done()]
+        if self._interrupted:
+            return False
+        self._interrupted = bool(tasks)
         for task in tasks:
             task.cancel()
-        return bool(tasks)
+        return self._interrupted
 
     def cancel(self, call_id: str) -> bool:
         """Cancel one call that runs or waits; say whether there was one."""
@@ -99,7 +106,7 @@ class Caller:
 
         `offered` is what its request carried: only that can be called.
         """
-        self._approver.stopped = False
+        self._approver.stopped = self._interrupted = False
         self.cancelled_by = PERSON
         self.circling = ""
         cards = [self._opened(turn, call, offered) for call in calls]
@@ -158,7 +165,7 @@ class Caller:
         self, turn: int, call_id: str, target: str, tool: Tool, arguments: str
     ) -> Outcome:
         """A turn of the person's own with a tool that is at hand; typing it was the approval."""
-        self._approver.stopped = False
+        self._approver.stopped = self._interrupted = False
         card = self._for_person(turn, call_id, target, tool, arguments)
         card.trusted = True
         self._ledger.shared(card.id)

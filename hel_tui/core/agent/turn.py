@@ -27,13 +27,14 @@ from hel_tui.core.agent.spending import Accounts, Totals
 from hel_tui.core.agent.summarising import Asking
 from hel_tui.core.context.summary import NOT_THEIRS
 from hel_tui.core.counts import counted
-from hel_tui.core.models.ending import TOO_LONG
+from hel_tui.core.models.ending import TOO_LONG, TOO_MANY
 from hel_tui.core.models.types import ChatModel, Finish, FinishReason, ModelFault, Request
 from hel_tui.core.protocol import (
     ContinueAnswer,
     ContinueQuestion,
     Event,
     Notice,
+    Severity,
     StepStarted,
     TurnEnd,
     UsageChanged,
@@ -300,10 +301,9 @@ class Agent:
         self.context.answered(turn, asking, finish.usage, sent, made(finish.message))
         self.history.append(finish.message)
         for note in finish.notes:
-            if note != TOO_LONG:
-                self._emit(Notice("info", note, model.info.label))
-            elif finish.message.calls:  # else the turn ends with it
-                self._emit(Notice("warning", note, model.info.label))
+            if note != TOO_LONG or finish.message.calls:  # else the turn ends with it
+                severity: Severity = "warning" if note in (TOO_LONG, TOO_MANY) else "info"
+                self._emit(Notice(severity, note, model.info.label))
         self._record.write(
             "response",
             reason=finish.reason,

@@ -101,8 +101,11 @@ class CallPieces:
         self._drafts.append(draft)
         return draft
 
-    def shorten(self, most: int) -> None:
-        """Cut arguments with more characters than that: such a call is no whole one any more."""
+    def shorten(self, calls: int, most: int) -> None:
+        """Keep the first so many calls, and cut arguments with more characters than `most`: such a call is no
+        whole one any more.
+        """
+        del self._drafts[calls:]
         for draft in self._drafts:
             if sum(map(len, draft.pieces)) > most:
                 draft.pieces[:] = [draft.arguments[:most]]

@@ -19,10 +19,11 @@ NO_REASON = "no finish reason"
 TEXT_CALL = "The model wrote a tool call as text; it was not executed."
 TEXT_RESULT = "The model wrote a tool result itself; no tool gave it."
 MOST = 4 * 2**20
-"""Characters that are taken of one answer: thoughts, text and calls. No model's output limit allows as many."""
-A_CALL = 256
-"""What a call counts besides its arguments."""
+"""Characters that are taken of one answer: thoughts, text and calls. No model's output limit is that high."""
+MOST_CALLS = 128
+"""Calls that are taken of one answer: as many as OpenAI takes back."""
 TOO_LONG = f"The answer had more than {MOST:,} characters, and was cut off there."
+TOO_MANY = f"The answer had more than {MOST_CALLS} calls, and was cut off there."
 
 _TEXT_CALL = re.compile(
     r"<tool_call>|<\|tool_call|<function=|<function_call|<tool_use>|\[TOOL_CALLS\]|<｜tool▁calls?▁begin｜>"
@@ -66,8 +67,8 @@ class Gathered:
         self.reasoning: list[str] = []
         self.besides = 0
         """Characters of what is kept only to go back to the provider."""
-        self.cut = False
-        """It was too long, and what came behind this was not read."""
+        self.cut = ""
+        """Why what came behind this was not taken; empty when nothing did."""
         self._size = 0
         """Characters of the first pieces of text and reasoning, `_counted` of each."""
         self._counted = [0, 0]
@@ -79,20 +80,20 @@ class Gathered:
             for piece in pieces[self._counted[number] :]:
                 self._size += len(piece)
             self._counted[number] = len(pieces)
-        return self._size + self.besides + self.calls.size + len(self.calls) * A_CALL > MOST
+        return self._size + self.besides + self.calls.size > MOST or len(self.calls) > MOST_CALLS
 
     def __bool__(self) -> bool:
         return bool(self.text or self.reasoning or self.calls)
 
     def cut_off(self) -> int:
         """It is too long: what comes is not taken. Returns how many characters of its texts were too many."""
-        self.cut = True
+        self.cut = TOO_MANY if len(self.calls) > MOST_CALLS else TOO_LONG
         most = MOST
         for pieces in (self.reasoning, self.text):
             whole = "".join(pieces)
             pieces[:] = [whole[:most]]
             most -= len(pieces[0])
-        self.calls.shorten(MOST)
+        self.calls.shorten(MOST_CALLS, MOST)
         return max(0, self._size - MOST)
 
     def partial(self) -> AssistantMessage:
@@ -116,7 +117,7 @@ class Answered:
 
 def concluded(answer: Answered) -> Finish:
     """The last part of an answer."""
-    spelled = Spelled("length", "length", TOO_LONG) if answer.got.cut else answer.spelled
+    spelled = Spelled("length", "length", answer.got.cut) if answer.got.cut else answer.spelled
     reason: FinishReason = spelled.reason or "unknown"
     limited = reason == "length"
     got, said = answer.got, answer.got.partial()

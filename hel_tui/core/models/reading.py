@@ -122,8 +122,9 @@ def _without(parts: list[Part], characters: int) -> list[Part]:
         if characters > 0 and isinstance(part, TextPart | ReasoningPart):
             left = part.text[: max(0, len(part.text) - characters)]
             characters -= len(part.text) - len(left)
-            part = replace(part, text=left)
-        out.append(part)
+            out.append(replace(part, text=left))
+        else:
+            out.append(part)
     return out[::-1]
 
 

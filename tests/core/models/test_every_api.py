@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from hel_tui.core.models.ending import MOST, TOO_LONG
+from hel_tui.core.models.ending import MOST, MOST_CALLS, TOO_LONG, TOO_MANY
 from hel_tui.core.models.types import (
     CallPart,
     Finish,
@@ -363,6 +363,14 @@ async def test_one_piece_longer_than_any_answer_is_cut_off(api: str) -> None:
     assert isinstance(finish, Finish)
     assert text_of(parts) == finish.message.text == "0123456789abcdef" * (MOST // 16)
     assert (finish.reason, TOO_LONG in finish.notes) == ("length", True)
+
+
+async def test_more_calls_than_any_provider_takes_back_are_left_out(api: str) -> None:
+    made = [Call("look", (json.dumps({"number": n}),), id=f"call_{n}") for n in range(MOST_CALLS + 50)]
+    finish = await finish_of(api, Script([Say("I look."), *made]))
+    assert [json.loads(one.arguments)["number"] for one in finish.message.calls] == list(range(MOST_CALLS))
+    assert (finish.message.text, finish.reason) == ("I look.", "tool_calls")
+    assert TOO_MANY in finish.notes
 
 
 async def test_a_call_longer_than_any_answer_is_not_made(api: str) -> None:

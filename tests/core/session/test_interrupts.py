@@ -199,6 +199,22 @@ def test_a_running_command_is_ended_with_what_it_started(play: Open, tmp_path: P
     assert not (project / "ended").exists()
 
 
+def test_a_second_interrupt_ends_the_turn_with_the_calls_that_wait(
+    play: Open, model: ScriptedModel, project: Path
+) -> None:
+    commands = [call("bash", {"command": f"touch begun{n}; sleep 30"}, id=f"c{n}") for n in range(4)]
+    with play(calls(*commands), say("hello"), servers={}, access="auto") as driver:
+        driver.send(p.Submit("wait"))
+        for number in range(2):
+            driver.wait(lambda _, n=number: (project / f"begun{n}").exists(), "a command to begin")
+            driver.send(p.Interrupt())
+        assert driver.turn_end(0).reason == "interrupted"
+        assert [one.state for one in driver.results()] == ["cancelled"] * 4
+        assert driver.ask("hi").reason == "done"
+    assert not (project / "begun2").exists()
+    assert len([one for one in model.requests[-1]["messages"] if one["role"] == "tool"]) == 4
+
+
 def test_an_interrupt_at_the_step_limit_ends_the_turn(play: Open, model: ScriptedModel) -> None:
     look = call("read_file", {"path": "config.ini"})
     with play(look, say("hello"), servers={}, max_steps=1) as driver:
