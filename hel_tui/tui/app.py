@@ -324,6 +324,7 @@ class HelApp(App[int]):
         while len(self.screen_stack) > 1:
             self.pop_screen()
         self.push_screen(self._farewell)
+        self.main.drafting.tell()
         self.send(p.Shutdown())
         self.set_timer(CLOSE_WITHIN, self._kill)
 

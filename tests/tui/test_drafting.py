@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
 from hel_tui.core import protocol as p
+from hel_tui.tui.screens import drafting
 from tests.tui.driving import opened
 
 
@@ -42,3 +45,23 @@ async def test_a_large_paste_is_told_of_whole() -> None:
         d.app.main.prompt.take_paste(text)
         await d.until(lambda: d.core.drafts)
         assert d.core.drafts == [text]
+
+
+async def test_the_end_of_hel_is_told_of_it_without_a_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(drafting, "RESTS", 3600.0)
+    async with opened() as d:
+        await d.type("half a thought")
+        await d.press("ctrl+q", after=0.5)
+        await d.until(lambda: p.Shutdown() in d.core.commands)
+        assert d.core.drafts == ["half a thought"]
+
+
+async def test_what_was_found_and_is_emptied_before_it_rests_is_told_of(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(drafting, "RESTS", 3600.0)
+    async with opened() as d:
+        await d.put(p.DraftFound("before"))
+        await d.until(lambda: d.app.main.prompt.text == "before")
+        await d.press("alt+k", after=0.5)
+        await d.until(lambda: d.core.drafts == [""])

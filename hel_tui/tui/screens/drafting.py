@@ -30,20 +30,29 @@ class Drafting:
 
     def changed(self) -> None:
         """The prompt has other text, or another session is open: tell of it soon, of an empty one at once."""
-        if self._timer is not None:
-            self._timer.stop()
+        rested = self._timer is None
+        self._stop()
         if self._screen.prompt.text:
-            self._timer = self._screen.set_timer(RESTS, self._tell)
-        elif self._told:
-            self._tell()
+            self._timer = self._screen.set_timer(RESTS, self.tell)
+        elif self._told or not rested:  # the core may have what was never told from here
+            self._tell("")
 
     def moved(self) -> None:
         """Another session is open, and has nothing of it yet."""
         self._told = ""
         self.changed()
 
-    def _tell(self) -> None:
-        self._timer, text = None, self._screen.prompt.whole
-        if text != self._told:
-            self._told = text
-            self._hel.send(p.Draft(text))
+    def tell(self) -> None:
+        """Tell of it now: the prompt has rested, or hel ends."""
+        self._stop()
+        if (text := self._screen.prompt.whole) != self._told:
+            self._tell(text)
+
+    def _tell(self, text: str) -> None:
+        self._told = text
+        self._hel.send(p.Draft(text))
+
+    def _stop(self) -> None:
+        if self._timer is not None:
+            self._timer.stop()
+            self._timer = None
