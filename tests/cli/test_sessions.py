@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from hel_tui.core.store.sessions.locking import Lock
-from tests.cli.shell import Ran, hel
+from tests.cli.shell import HEL, ROOT, Ran, hel
+from tests.e2e.terminal import Terminal
 from tests.fixtures.models.endpoint import ScriptedModel, call, say
 from tests.rig import KEY, environment
 
@@ -152,6 +153,9 @@ def test_an_export_has_all_of_it_in_markdown_and_json(
     assert (ran.status, target.read_text()) == (1, "mine now")
     assert "not overwritten. --force overwrites it." in ran.err
     assert sh("sessions", "export", "last", "--json", "--force", "-o", str(target)).status == 0
+    (project / "link.json").symlink_to("mine.json")
+    ran = sh("sessions", "export", "last", "--json", "--force", "-o", str(project / "link.json"))
+    assert (ran.status, "it is a link" in ran.err, (project / "mine.json").exists()) == (1, True, False)
     document = json.loads(target.read_text())
     (turn,) = document["turns"]
     assert [step["kind"] for step in turn["steps"]] == ["user", "call", "reasoning", "answer", "end"]
@@ -213,3 +217,23 @@ def test_titles_and_deletion(say_to: Run, sh: Run, tmp_path: Path) -> None:
     assert not folder.exists()
     assert ids(sh) == []
     assert [one for one in folder.parent.iterdir() if session in one.name] == []
+
+
+def test_the_project_is_named_before_or_after_the_command(say_to: Run, sh: Run, tmp_path: Path) -> None:
+    assert say_to("first", "one").status == 0
+    listed = ids(sh)
+    for arguments in (("-C", "project", "list"), ("list", "-C", "project"), ("list", "--dir", "project")):
+        rows = json.loads(sh("sessions", *arguments, "--json", cwd=tmp_path).out)
+        assert [row["session_id"] for row in rows] == listed
+    assert json.loads(sh("sessions", "list", "--json", cwd=tmp_path).out) == []
+
+
+def test_titles_are_cut_at_a_terminal_and_whole_in_a_pipe(say_to: Run, sh: Run, env, project: Path) -> None:
+    title = "what is the port of the service that answers for " + "x" * 80
+    assert say_to(title, "one").status == 0
+    assert title in sh("sessions", "list").out
+    given = {**env, "PYTHONPATH": str(ROOT)}
+    with Terminal([*HEL, "sessions", "list"], env=given, cwd=project, columns=80) as terminal:
+        terminal.wait_end()
+        (line,) = bytes(terminal.raw).decode().splitlines()
+    assert len(line) <= 80 and line.endswith("…")
