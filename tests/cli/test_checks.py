@@ -73,6 +73,9 @@ def test_json_and_junit_say_the_same(project: Path, env: dict[str, str], tmp_pat
     assert [len(case) for case in cases.values()].count(0) == 1
     assert cases["good"].get("classname") == "inventory.lookup_port"
     assert "+api: 8437" in root.find(".//failure").text
+    (project / "link.xml").symlink_to(tmp_path / "mine")
+    ran = run_checks(project, env, "--junit", "link.xml")
+    assert ("it is a link" in ran.err, (tmp_path / "mine").exists()) == (True, False)
 
 
 def test_only_those_of_a_server_and_a_name_are_run(project: Path, env: dict[str, str]) -> None:

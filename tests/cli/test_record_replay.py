@@ -266,6 +266,14 @@ def test_a_file_that_is_there_stays_unless_force_says_otherwise(tmp_path: Path, 
     assert read_cassette(tmp_path / "a.cassette").server == "fix"
 
 
+def test_no_cassette_is_written_through_a_link(tmp_path: Path, env: dict[str, str]) -> None:
+    (tmp_path / "mine").write_text("mine")
+    (tmp_path / "a.cassette").symlink_to("mine")
+    ran = hel("mcp", "record", "fix", "-f", "-o", "a.cassette", "--", "true", env=env, cwd=tmp_path)
+    assert (ran.status, ran.err) == (1, "hel mcp record: a.cassette: it is a link\n")
+    assert (tmp_path / "mine").read_text() == "mine"
+
+
 def test_without_a_name_each_start_has_a_file_of_its_own(tmp_path: Path, env: dict[str, str]) -> None:
     for _ in range(2):
         assert hel("mcp", "record", "fix", "--", "true", env=env, cwd=tmp_path).status == 0

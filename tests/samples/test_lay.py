@@ -53,6 +53,12 @@ def test_symbolic_links_are_replaced_and_never_written_through(tmp_path: Path) -
     lay(project, "python")
     assert victim.read_text() == "safe"
     assert (project / "config.ini").read_text() == "port=7000\n"
+    (project / ".hel" / "mcp").rename(tmp_path / "servers")
+    (project / ".hel" / "mcp").symlink_to(tmp_path / "servers")
+    (tmp_path / "servers" / "events.jsonl").write_text("safe")
+    with pytest.raises(NotASample):
+        lay(project, "python")
+    assert (tmp_path / "servers" / "events.jsonl").read_text() == "safe"
     (project / ".hel").rename(tmp_path / "elsewhere")
     (project / ".hel").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(NotASample):

@@ -75,11 +75,12 @@ def _export(args: argparse.Namespace, folder: Path) -> str:
     if args.output is None:
         sys.stdout.write(text.encode("utf-8", "replace").decode())
         return ""
-    write = write_atomic if args.force else write_new
-    failed = write(args.output, text.encode("utf-8", "replace"))
+    data = text.encode("utf-8", "replace")
+    failed = write_atomic(args.output, data, follow=False) if args.force else write_new(args.output, data)
     if failed is None:
         return ""
-    return f"{failed.sentence} --force overwrites it." if args.output.exists() else failed.sentence
+    more = " --force overwrites it." if args.output.exists() and not args.force else ""
+    return failed.sentence + more
 
 
 def _fork(args: argparse.Namespace, folder: Path) -> int:

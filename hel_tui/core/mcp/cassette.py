@@ -131,11 +131,12 @@ class Tape:
 
 
 def create(path: Path, *, over: bool = False) -> IO[bytes]:
-    """Open a file for a cassette, private and unbuffered, a new one unless `over`. Raises OSError.
+    """Open a file for a cassette, private and unbuffered, a new one unless `over`. Raises OSError, also for a
+    link: it may have come with somebody's project.
 
     What is in one that is there stays until `empty`.
     """
-    flags = os.O_WRONLY | os.O_CLOEXEC | os.O_APPEND | (0 if over else os.O_CREAT | os.O_EXCL)
+    flags = os.O_WRONLY | os.O_CLOEXEC | os.O_APPEND | os.O_NOFOLLOW | (0 if over else os.O_CREAT | os.O_EXCL)
     return os.fdopen(os.open(path, flags, 0o600), "wb", buffering=0)
 
 

@@ -35,6 +35,7 @@ _REASONS = {
     errno.ENOENT: "no such file or folder",
     errno.ENOTDIR: "a part of the path is not a folder",
     errno.EISDIR: "there is a folder of that name",
+    errno.ELOOP: "it is a link",
 }
 
 
@@ -62,7 +63,7 @@ def write_atomic(
     """
     if not follow and path.is_symlink():
         return NotWritten(path, f"{path} was not saved: it is a link.")
-    target = Path(os.path.realpath(path)) if follow else path
+    target = Path(os.path.realpath(path)) if follow else path.absolute()
     part = target.with_name(part_name())
     try:
         make_private(target.parent)
