@@ -75,7 +75,7 @@ def main(argv: Sequence[str]) -> int:
     """Run `hel eval`; returns the exit status."""
     reads = parser()
     args = reads.parse_args(argv)
-    from hel_tui.labs.keeping import Foreign, Results
+    from hel_tui.labs.keeping import Foreign, Results, refuse_links
     from hel_tui.labs.reading import find_lab, read_lab, shipped
     from hel_tui.labs.tables import BadLab
 
@@ -90,6 +90,8 @@ def main(argv: Sequence[str]) -> int:
         plan = _plan(lab, args)
         folder = (args.output or Path("results") / lab.name).expanduser().absolute()
         _keep_apart(lab, folder, plan.keep)
+        if plan.keep is not None:
+            refuse_links(plan.keep)
         results = Results(folder, writes=not args.report)
         if args.again and not args.report:
             results.set_aside()

@@ -179,7 +179,7 @@ async def _command_miss(command: Sequence[str], scene: Scene) -> str:
 def changed_files(scene: Scene) -> tuple[str, ...]:
     """Files outside `.hel` that are new, gone or different, sorted; as paths in the project."""
     before = {named(laid_name(one.relative_to(scene.template))): one for one in files_of(scene.template)}
-    after = {named(one.relative_to(scene.project)): one for one in files_of(scene.project)}
+    after = {named(one.relative_to(scene.project)): one for one in files_of(scene.project, odd=True)}
     names = sorted(name for name in {*before, *after} if not name.startswith(".hel/"))
     return tuple(name for name in names if _content(before.get(name)) != _content(after.get(name)))
 

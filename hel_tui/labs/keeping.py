@@ -52,7 +52,7 @@ class Results:
         A link in the current folder is not followed: it may have come with somebody's project. Raises
         Foreign, OSError.
         """
-        _refuse_links(folder)
+        refuse_links(folder, folder / ROWS)
         self.folder = folder
         self._claim = _claimed(folder) if writes else None
         self.file = folder / ROWS
@@ -130,11 +130,11 @@ class Results:
         return aside
 
 
-def _refuse_links(folder: Path) -> None:
-    """Raises Foreign where a step from the current folder to `folder`, or its file of rows, is a link."""
+def refuse_links(folder: Path, *files: Path) -> None:
+    """Raises Foreign where a step from the current folder to `folder`, or one of its `files`, is a link."""
     here = Path.cwd()
     inside = [part for part in (folder, *folder.parents) if part != here and part.is_relative_to(here)]
-    for part in (folder / ROWS, *inside):
+    for part in (*files, *inside):
         if part.is_symlink():
             raise Foreign(f"{part} is a link: results are written into plain folders and files only")
 

@@ -31,12 +31,14 @@ def laid_name(inside: Path) -> Path:
     return Path(*(re.sub("^dot-", ".", part) for part in inside.parts))
 
 
-def files_of(project: Path) -> list[Path]:
-    """Every plain file and link of a project folder, sorted; nothing Python left there."""
-    return sorted(_walk(project))
+def files_of(project: Path, *, odd: bool = False) -> list[Path]:
+    """Every plain file and link of a project folder, sorted; with `odd` pipes, sockets and devices, too.
+    Nothing Python left there.
+    """
+    return sorted(_walk(project, odd))
 
 
-def _walk(folder: Path) -> Iterator[Path]:
+def _walk(folder: Path, odd: bool) -> Iterator[Path]:
     for at, folders, files in os.walk(folder):
         links = [name for name in folders if (Path(at) / name).is_symlink()]
         folders[:] = [name for name in folders if name != "__pycache__" and name not in links]
@@ -46,7 +48,7 @@ def _walk(folder: Path) -> Iterator[Path]:
                 mode = path.lstat().st_mode
             except OSError:  # gone by now
                 continue
-            if stat.S_ISREG(mode) or stat.S_ISLNK(mode):
+            if odd or stat.S_ISREG(mode) or stat.S_ISLNK(mode):
                 yield path
 
 

@@ -154,3 +154,8 @@ def test_a_pipe_in_the_place_of_a_file_is_no_file(scene: Scene) -> None:
     thread.start()
     thread.join(20)
     assert said == ["pipe is not there", "by is not there", "calls the server saw: none"]
+
+
+def test_a_pipe_that_a_run_made_is_a_change(scene: Scene) -> None:
+    os.mkfifo(scene.project / "pipe")
+    assert why(scene, only_changed=("notes.md",)) == "changed too: pipe"

@@ -84,6 +84,15 @@ def test_results_are_never_written_through_a_link(tmp_path: Path, env, planted: 
     assert left == ({"victim": "mine"} if "." in planted else {})
 
 
+def test_runs_are_not_kept_behind_a_link(tmp_path: Path, env) -> None:
+    lay_lab(tmp_path)
+    outside = tmp_path.parent / f"{tmp_path.name}-kept"
+    outside.mkdir()
+    (tmp_path / "kept").symlink_to(outside)
+    ran = run(tmp_path, env, "--keep", "kept/here")
+    assert (ran.status, "kept is a link" in ran.err, list(outside.iterdir())) == (2, True, [])
+
+
 def test_a_folder_of_results_elsewhere_may_be_behind_a_link_of_the_person(tmp_path: Path, env) -> None:
     here, there = tmp_path / "here", tmp_path / "there"
     there.mkdir()

@@ -206,8 +206,8 @@ class Journal:
 
     def _put(self, line: bytes) -> None:
         returned = self._file.returned
-        if self._file.is_gone:  # the lock lay beside it
-            self._lock.release()
+        if self._file.is_gone:
+            self._lock.renew()
         self._lock.take()
         self._file.append(line)
         self.lines += 1

@@ -39,6 +39,17 @@ class Lock:
             raise
         self._handle = handle
 
+    def renew(self) -> None:
+        """Let go of a lock whose file was taken away: it keeps nobody out, and is to be taken again."""
+        if self._handle is None:
+            return
+        try:
+            is_there = os.path.samestat((self._folder / FILE).lstat(), os.fstat(self._handle))
+        except OSError:
+            is_there = False
+        if not is_there:
+            self.release()
+
     def release(self) -> None:
         """Let it go."""
         if self._handle is not None:
