@@ -7,6 +7,7 @@ anything is written. Not here: standing between a client and a server (cli), ans
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import time
@@ -137,7 +138,12 @@ def create(path: Path, *, over: bool = False) -> IO[bytes]:
     What is in one that is there stays until `empty`.
     """
     flags = os.O_WRONLY | os.O_CLOEXEC | os.O_APPEND | os.O_NOFOLLOW | (0 if over else os.O_CREAT | os.O_EXCL)
-    return os.fdopen(os.open(path, flags, 0o600), "wb", buffering=0)
+    try:
+        return os.fdopen(os.open(path, flags, 0o600), "wb", buffering=0)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise OSError(errno.ELOOP, "it is a link", str(path)) from None
+        raise
 
 
 def empty(file: IO[bytes]) -> None:

@@ -35,7 +35,6 @@ _REASONS = {
     errno.ENOENT: "no such file or folder",
     errno.ENOTDIR: "a part of the path is not a folder",
     errno.EISDIR: "there is a folder of that name",
-    errno.ELOOP: "it is a link",
 }
 
 
