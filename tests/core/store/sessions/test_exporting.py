@@ -56,7 +56,7 @@ def test_it_is_in_a_fork_with_that_turn_and_in_no_other(folder: Path) -> None:
 def test_lines_that_could_not_be_read_are_said(folder: Path) -> None:
     with (folder / FILE).open("ab") as file:
         file.write(b"\0\0\0\n")
-    assert "> 1 lines of this session could not be read" in as_markdown(folder)
+    assert "> Missing here, for it could not be read: 1 line of this session." in as_markdown(folder)
     assert json.loads(as_json(folder))["damaged_lines"] == 1
 
 
