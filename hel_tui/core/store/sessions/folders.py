@@ -141,14 +141,13 @@ def find_session(
             if (more := len(closed) - MOST_TOLD) > 0:
                 tell(f"Nor can {more} more.")
             return newest or f"There is no session of {project} yet."
-        names = [name for name, _ in session_states(places, passed_over)]
+        fitting = _named(places, wanted) or sorted(
+            places.sessions / name
+            for name, _ in session_states(places, passed_over)
+            if wanted and name.startswith(wanted)
+        )
     except OSError as error:
         return f"{places.sessions} cannot be read: {why(error)}."
-    fitting = [places.sessions / wanted] if wanted in names else []
-    if not fitting and wanted in closed:
-        return closed[wanted]
-    if not fitting:
-        fitting = sorted(places.sessions / name for name in names if wanted and name.startswith(wanted))
     if not fitting:
         problem = next((one for name, one in closed.items() if wanted and name.startswith(wanted)), "")
         return problem or f"There is no session {wanted[:100]}."
@@ -159,6 +158,13 @@ def find_session(
     if project is not None and owner and owner != os.path.realpath(project):
         return f"{folder.name} is a session of {owner}: open it from there."
     return folder
+
+
+def _named(places: Places, wanted: str) -> list[Path]:
+    """The session with this very id, found without looking through all."""
+    folder = places.sessions / wanted
+    is_one = wanted and "/" not in wanted and os.path.isfile(folder / FILE)  # noqa: PTH113 - never raises
+    return [folder] if is_one else []
 
 
 def _some(folders: list[Path]) -> str:
