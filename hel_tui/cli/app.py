@@ -16,6 +16,7 @@ from pathlib import Path
 from hel_tui.cli.common import Exit, Parser, add_common, add_resume, options, project_folder, resumed
 from hel_tui.core.options import Options
 from hel_tui.core.runtime import Runtime
+from hel_tui.core.tools.processes import command_guard
 
 
 def _parser() -> Parser:
@@ -47,6 +48,14 @@ def _choice(project: Path) -> str:
     return choose(project)
 
 
+def _watch(held: bool) -> None:
+    """The screen has the terminal, or gave it back: should hel be killed, the terminal is put right."""
+    if held:
+        command_guard().watch_terminal(sys.stdin.fileno())
+    else:
+        command_guard().forget_terminal()
+
+
 def open_app(chosen: Options, args: argparse.Namespace, *, opens: str = "") -> int:
     """Run the screen until the person leaves it; it begins at the server `opens`, when one is named."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
@@ -68,7 +77,7 @@ def open_app(chosen: Options, args: argparse.Namespace, *, opens: str = "") -> i
         looks=places.state / "looks.toml",
     )
     core = Runtime(chosen)
-    status = run(core, theme=theme, places=seen_by_screen, opens=opens)
+    status = run(core, theme=theme, places=seen_by_screen, opens=opens, held=_watch)
     if session := core.kept():
         where = "" if chosen.project == Path.cwd().resolve() else f"{shlex.quote(str(chosen.project))} "
         sys.stdout.write(f"Go on with this session: hel {where}-r {session}\n")

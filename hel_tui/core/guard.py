@@ -38,6 +38,8 @@ class Guard:
         self._numbers = itertools.count(1)
         self._popen: subprocess.Popen[bytes] | None = None
         self._fd = -1
+        self._terminal = ""
+        """The terminal's modes before the app changed them, as the reaper reads them."""
 
     @property
     def pid(self) -> int:
@@ -70,6 +72,26 @@ class Guard:
         if self._popen is None:
             self._start()
         self._tell(f"d {os.fsencode(folder).hex()}\n")
+
+    def watch_tree(self, folder: Path) -> None:
+        """This folder of hel's own is to be removed with all that is in it if hel is killed."""
+        if self._popen is None:
+            self._start()
+        self._tell(f"t {os.fsencode(folder).hex()}\n")
+
+    def watch_terminal(self, descriptor: int) -> None:
+        """The app changes the modes of this terminal: they are taken back if hel is killed. The first time is
+        before they are changed.
+        """
+        if not self._terminal:
+            self._terminal = _modes_of(descriptor)
+        if self._popen is None:
+            self._start()
+        self._tell(f"m {self._terminal}\n")
+
+    def forget_terminal(self) -> None:
+        """The terminal has its own modes again."""
+        self._tell("m\n")
 
     def forget_folder(self, folder: Path) -> None:
         """The folder was dealt with."""
@@ -117,3 +139,26 @@ class Guard:
         if self._fd >= 0:
             with contextlib.suppress(OSError):
                 os.write(self._fd, line.encode("ascii"))
+
+
+def _modes_of(descriptor: int) -> str:
+    """A terminal, who has it, and its modes; empty when it is none."""
+    import json
+    import termios
+
+    try:
+        *numbers, characters = termios.tcgetattr(descriptor)
+        facts = {
+            "path": os.ttyname(descriptor),
+            "group": os.getpgrp(),
+            "session": os.getsid(0),
+            "attributes": [*numbers, [_byte(one).hex() for one in characters]],
+        }
+    except (OSError, termios.error):
+        return ""
+    return json.dumps(facts).encode().hex()
+
+
+def _byte(character: bytes | int) -> bytes:
+    """A control character, or where the terminal counts instead, the number as one."""
+    return character if isinstance(character, bytes) else bytes([character])

@@ -2,9 +2,10 @@
 
 Its argument is the mark that hel's processes carry in their environment, `NAME=beginning`. Reads lines from
 stdin: `+PID` a process group, `h PID` a helper outside it, `-PID` gone; `d HEX` an empty folder to remove,
-`k HEX` one to keep; `q` the orderly end. At the end of stdin without it (hel has ended, however) it waits
-shortly, then SIGTERM, then SIGKILL to what is left. Standard library only until then, run as
-`python -I -S reaper.py`: its start must cost next to nothing.
+`t HEX` one to remove with all that is in it, `k HEX` one to keep; `m HEX` a terminal whose modes hel changed
+(see `Guard.watch_terminal`), `m` none; `q` the orderly end. At the end of stdin without it (hel has ended,
+however) it takes the terminal's modes back, waits shortly, then SIGTERM, then SIGKILL to what is left.
+Standard library only until then, run as `python -I -S reaper.py`: its start must cost next to nothing.
 """
 
 import contextlib
@@ -15,6 +16,8 @@ import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     import psutil
 
 WAIT = 0.5
@@ -31,8 +34,101 @@ BARE = 5
 PAUSE = 0.001
 """Seconds between two readings."""
 
+MODES = (
+    b"\x1b[?2004l\x1b[?7h\x1b[?2048l\x1b[?1000l\x1b[?1003l\x1b[?1015l\x1b[?1006l"  # paste, wrap, sizes, mouse
+    b"\x1b[<u\x1b[?1049l\x1b[?25h\x1b[?1004l\x1b[0m"  # keys, screen, cursor, focus, colours
+)
+"""What takes back the modes that Textual sets."""
+
 _Known = dict[int, tuple[bool, str]]
 """Whether a pid is a group's, and when it was created."""
+
+
+class _Left:
+    """What is there to be dealt with if hel is killed."""
+
+    def __init__(self) -> None:
+        self.alive: _Known = {}
+        self.empty: set[bytes] = set()
+        self.trees: set[bytes] = set()
+        self.terminal: dict[str, Any] | None = None
+
+    def take(self, kind: str, rest: str) -> None:
+        """What hel tells in one line."""
+        if kind == "d":
+            self.empty.add(bytes.fromhex(rest))
+        elif kind == "t":
+            self.trees.add(bytes.fromhex(rest))
+        elif kind == "k":
+            self.empty.discard(bytes.fromhex(rest))
+            self.trees.discard(bytes.fromhex(rest))
+        elif kind == "m":
+            self.terminal = _terminal(bytes.fromhex(rest)) if rest else None
+        elif rest.isdigit():
+            pid = int(rest)
+            if kind == "-":
+                self.alive.pop(pid, None)
+            else:
+                self.alive[pid] = (kind == "+", _created(pid))
+
+    def remove_folders(self) -> None:
+        """Those that are this user's own, and no links."""
+        for folder in self.empty:
+            with contextlib.suppress(OSError):
+                os.rmdir(folder)  # noqa: PTH106 - pathlib costs its start
+        if self.trees:
+            import shutil
+        for folder in self.trees:
+            with contextlib.suppress(OSError):
+                if os.lstat(folder).st_uid == os.getuid():
+                    shutil.rmtree(folder, ignore_errors=True)  # follows no link, at the top neither
+
+
+def restore(facts: "dict[str, Any]") -> None:
+    """Take back the modes of a terminal that a killed hel had, unless somebody else has it by now. At once:
+    the shell that is told of the death a moment later writes its prompt where it will be seen.
+    """
+    import termios
+
+    with contextlib.suppress(OSError, termios.error):
+        front = _front(facts["session"])
+        if front not in (facts["group"], facts["session"]):
+            return
+        device = os.open(facts["path"], os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK)
+        try:
+            os.write(device, MODES)
+            if front == facts["group"]:  # a shell that is back has done this itself, and may read keys
+                termios.tcsetattr(device, termios.TCSANOW, facts["attributes"])
+        finally:
+            os.close(device)
+
+
+def _terminal(told: bytes) -> "dict[str, Any]":
+    """What hel tells of its terminal; read while there is time."""
+    import json
+    import termios  # noqa: F401 - loaded before it is needed
+
+    facts: dict[str, Any] = json.loads(told)
+    *numbers, characters = facts["attributes"]
+    facts["attributes"] = [*numbers, [bytes.fromhex(one) for one in characters]]
+    return facts
+
+
+def _front(leader: int) -> int:
+    """The group in the foreground of the terminal of a session; the leader itself once that is gone."""
+    try:
+        with open(f"/proc/{leader}/stat", encoding="ascii", errors="replace") as file:  # noqa: PTH123
+            return int(file.read().rpartition(")")[2].split()[5])
+    except FileNotFoundError:
+        pass
+    except (OSError, ValueError, IndexError):
+        return 0
+    if os.path.exists("/proc/self/stat"):  # noqa: PTH110
+        return leader
+    import subprocess
+
+    said = subprocess.run(["ps", "-o", "tpgid=", "-p", str(leader)], capture_output=True, check=False).stdout
+    return int(said) if said.strip().isdigit() else leader
 
 
 def find_marked(name: str, beginning: str) -> dict[int, str]:
@@ -109,31 +205,18 @@ def main() -> None:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     name, _, beginning = sys.argv[1].partition("=")
-    alive: _Known = {}
-    folders: set[bytes] = set()
+    left = _Left()
     for line in sys.stdin:
         word = line.strip()
         if word == "q":
             return
-        _take(word[:1], word[1:].strip(), alive, folders)
+        left.take(word[:1], word[1:].strip())
+    if left.terminal is not None:
+        restore(left.terminal)
     if len(sys.argv) > 2:  # where psutil is; it costs a start too much, and nobody waits any more
         sys.path.append(sys.argv[2])
-    _end(alive, name, beginning)
-    for folder in folders:
-        with contextlib.suppress(OSError):
-            os.rmdir(folder)  # noqa: PTH106 - pathlib costs its start
-
-
-def _take(kind: str, rest: str, alive: _Known, folders: set[bytes]) -> None:
-    """What hel tells in one line."""
-    if kind in ("d", "k"):
-        (folders.add if kind == "d" else folders.discard)(bytes.fromhex(rest))
-    elif rest.isdigit():
-        pid = int(rest)
-        if kind == "-":
-            alive.pop(pid, None)
-        else:
-            alive[pid] = (kind == "+", _created(pid))
+    _end(left.alive, name, beginning)
+    left.remove_folders()
 
 
 def _end(alive: _Known, name: str, beginning: str) -> None:

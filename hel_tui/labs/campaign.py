@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from hel_tui.api import HelError
+from hel_tui.core.tools.processes import command_guard
 from hel_tui.labs.keeping import Results
 from hel_tui.labs.lab import Condition, Lab
 from hel_tui.labs.running import Asked, Run, carry_out
@@ -69,6 +70,8 @@ async def run_lab(plan: Plan, results: Results, tell: Callable[[dict[str, Any]],
     waiting = results.missing(plan.runs)
     waiting.reverse()
     root = plan.keep or Path(tempfile.mkdtemp(prefix="hel-lab-"))
+    if plan.keep is None:
+        command_guard().watch_tree(root)
     try:
         workers = [
             asyncio.ensure_future(_work(plan, results, waiting, root, tell, outcome))
@@ -85,6 +88,7 @@ async def run_lab(plan: Plan, results: Results, tell: Callable[[dict[str, Any]],
     finally:
         if plan.keep is None:
             shutil.rmtree(root, ignore_errors=True)
+            command_guard().forget_folder(root)
     return outcome
 
 

@@ -68,8 +68,11 @@ class HelApp(App[int]):
         places: Places | None = None,
         clock: Callable[[], float] = time.monotonic,
         opens: str = "",
+        held: Callable[[bool], None] = lambda _held: None,
     ) -> None:
-        """`opens` names a server whose screen is opened as soon as it is there."""
+        """`opens` names a server whose screen is opened as soon as it is there; `held` hears when the app
+        gives the terminal to another program and when it has it again.
+        """
         strings.use(strings.preferred())
         self.places = places or Places()
         overrides, self._problems = keymap.load(self.places.keymap) if self.places.keymap else ({}, [])
@@ -83,7 +86,7 @@ class HelApp(App[int]):
         self.desk = Desk(self._push_dialog, self.send, clock, self.bridge.state.logins)
         self.main = MainScreen(self)
         self._farewell: ClosingScreen | None = None
-        self._opens = opens
+        self._opens, self._held = opens, held
         self._modules = 0
 
     def _load_themes(self, wish: str | None) -> None:
@@ -111,6 +114,8 @@ class HelApp(App[int]):
 
     def on_mount(self) -> None:
         self._install_signals()
+        self.app_suspend_signal.subscribe(self, lambda _app: self._held(False))
+        self.app_resume_signal.subscribe(self, lambda _app: self._held(True))
         self.call_after_refresh(self._begin)
 
     def _begin(self) -> None:
@@ -351,13 +356,25 @@ class HelApp(App[int]):
         self._close_messages_no_wait()
 
 
-def run(core: Core, *, theme: str | None = None, places: Places | None = None, opens: str = "") -> int:
-    """Open the app, and when it has ended leave no server and a clean terminal. Returns the exit status."""
-    app = HelApp(core, theme=theme, places=places, opens=opens)
+def run(
+    core: Core,
+    *,
+    theme: str | None = None,
+    places: Places | None = None,
+    opens: str = "",
+    held: Callable[[bool], None] = lambda _held: None,
+) -> int:
+    """Open the app, and when it has ended leave no server and a clean terminal. Returns the exit status.
+
+    `held` hears when the app takes the terminal and when it has given it back.
+    """
+    app = HelApp(core, theme=theme, places=places, opens=opens, held=held)
+    held(True)
     try:
         with quiet_terminal():
             status = app.run()
     finally:
+        held(False)
         if app.bridge.started and not core.stop(2.0):
             core.kill()
     if app._exception is not None:

@@ -102,7 +102,8 @@ class Sandbox:
         """A temporary folder commands of this session share; removed with the session. Raises OSError."""
         if self._temp is None:
             self._temp = Path(os.path.realpath(tempfile.mkdtemp(prefix="hel-")))
-            weakref.finalize(self, shutil.rmtree, self._temp, ignore_errors=True)
+            command_guard().watch_tree(self._temp)
+            weakref.finalize(self, _remove, self._temp)
         return self._temp
 
     @property
@@ -130,6 +131,11 @@ class Sandbox:
         except (OSError, subprocess.SubprocessError):
             return
         self._works = done.returncode == 0
+
+
+def _remove(folder: Path) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    command_guard().forget_folder(folder)
 
 
 def closed_folders(workspace: Workspace) -> list[Path]:
