@@ -55,7 +55,7 @@ def test_what_is_sent_while_a_call_runs_joins_the_turn_and_the_rest_waits(
         next(tmp_path.rglob("begun")).with_name("go").touch()
         terminal.wait("Now that.")
         assert terminal.text.index("this as well") < terminal.text.index("Both it is.")
-        terminal.wait_idle(0.5)
+        terminal.wait("Enter send")  # the turn is over
         terminal.press("ctrl+q")
         terminal.wait_end()
     assert contents(model) == ["go", "this as well", "and later that"]
@@ -73,6 +73,7 @@ def test_after_a_stop_what_waits_is_held_until_enter(tmp_path: Path, model: Scri
         assert len(model.requests) == 1
         terminal.press("enter")
         terminal.wait("Pushed.")
+        terminal.wait("Enter send")  # the turn is over
         terminal.press("ctrl+q")
         terminal.wait_end()
     assert contents(model)[-1] == "and push it"
@@ -94,7 +95,7 @@ def test_what_waited_when_hel_was_killed_is_held_when_it_is_opened_again(
         assert len(model.requests) == 1
         submit(terminal, "")
         terminal.wait("Pushed.")
-        terminal.wait_idle(0.3)
+        terminal.wait("Enter send")  # the turn is over
         terminal.press("ctrl+q")
         terminal.wait_end()
     assert contents(model)[-1] == "and push it"

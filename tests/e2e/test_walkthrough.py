@@ -50,7 +50,7 @@ def test_a_person_trusts_asks_approves_and_quits(
     terminal.wait(r"✓ search_replace")
     servers = descendants(terminal)
     assert servers
-    terminal.wait_idle(0.3)
+    terminal.wait("Enter send")  # the turn is over
     terminal.press("ctrl+d")
     assert terminal.wait_end() == 0
     assert terminal.is_restored()
@@ -63,6 +63,7 @@ def test_refusing_starts_nothing_and_hel_works_on(terminal: Terminal, project: P
     submit(terminal, "Which services are there?")
     terminal.wait("no tool|scripted demo")
     assert not received(project)
+    terminal.wait("Enter send")  # the turn is over
     terminal.press("ctrl+d")
     assert terminal.wait_end() == 0
 
