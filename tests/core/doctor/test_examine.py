@@ -61,7 +61,10 @@ async def test_the_protocol_that_hel_uses_is_said_beside_what_a_handshake_gives(
     both = tmp_path / "both.py"
     both.write_text("from mcp.server import MCPServer\nMCPServer('both').run()\n")
     dual = replace(entry(tmp_path, "well"), args=(str(both),), protocol="auto")
-    for one, used in ((dual, "2026-07-28 (stateless)"), (replace(dual, protocol="handshake"), "(initialize)")):
+    for one, used in (
+        (dual, "2026-07-28 (stateless)"),
+        (replace(dual, protocol="handshake"), "(initialize)"),
+    ):
         diagnosis = await examine(one, ward(tmp_path), lambda _diagnosis: None)
         (told,) = about(diagnosis, "protocol")
         assert told.sentence.startswith("hel uses protocol ") and told.sentence.endswith(used)
