@@ -58,6 +58,8 @@ class Printer:
     """The seconds the run has."""
     timed_out: bool = False
     """Whether they are over."""
+    noticed: str = ""
+    """The last error that was told beside a turn: one that ends with it does not tell it again."""
     restoring: bool = False
     """A kept session is being told again: none of it is of this run."""
 
@@ -101,6 +103,8 @@ class Printer:
             case _:
                 if isinstance(event, p.ServerChanged) and event.phase == "untrusted":
                     self.untrusted += 1
+                if isinstance(event, p.Notice) and event.severity == "error":
+                    self.noticed = event.text
                 self.other(event)
 
     def ended(self, event: p.TurnEnded) -> None:
@@ -113,7 +117,7 @@ class Printer:
             return
         if self.exit == Exit.DONE and (self.refused or self.untrusted):
             self.status, self.exit = "refused", Exit.REFUSED
-        if self.message:
+        if self.message and self.message != self.noticed:
             self.problem(self.message)
         self.over = True
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ipaddress
 import socket
-from urllib.parse import urlsplit
+from urllib.parse import urlsplit, urlunsplit
 
 _PORTS = {"http": 80, "https": 443}
 
@@ -44,6 +44,15 @@ def host_of(url: str) -> str:
     host = parts.hostname or url[:60]
     host = f"[{host}]" if ":" in host else host
     return f"{host}:{port}" if port else host
+
+
+def without_secrets(url: str) -> str:
+    """The address for a sentence: no user name, no password, no query and no fragment; empty for none."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return ""
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
 
 def origin_of(url: str) -> tuple[str, str, int]:

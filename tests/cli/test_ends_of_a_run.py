@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import os
 import select
@@ -16,7 +17,11 @@ from typing import IO
 import pytest
 
 from hel_tui.cli.bounds import UNREAD
+from hel_tui.cli.lines import Json
 from hel_tui.cli.streams import MOST
+from hel_tui.core import protocol as p
+from hel_tui.core.options import Options
+from hel_tui.core.runtime import Runtime
 from tests.cli.shell import HEL, ROOT
 from tests.e2e.terminal import Terminal
 from tests.fixtures.models.endpoint import ScriptedModel, call, calls, mode, say
@@ -186,3 +191,14 @@ def test_at_a_terminal_an_answer_that_does_not_fit_is_shown(env, model, project:
     with Terminal([*HEL, "run", "port?", *chosen], env=env, cwd=project) as terminal:
         assert terminal.wait_end() == 1
         assert terminal.raw.decode().count("no such port") == 3
+
+
+def test_an_error_that_ends_the_run_is_told_once(tmp_path: Path) -> None:
+    sentence = "Session 2026 cannot be opened: permission denied."
+    out = io.StringIO()
+    printer = Json(Runtime(Options(tmp_path, environ={})), out=out)
+    printer.take(p.Notice("error", sentence))
+    printer.take(p.TurnEnded(1, "failed", sentence))
+    assert printer.finish() == 1
+    told = [line for line in map(json.loads, out.getvalue().splitlines()) if line["type"] == "error"]
+    assert [line["message"] for line in told] == [sentence]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hel_tui.core.addresses import is_loopback
+from hel_tui.core.addresses import is_loopback, without_secrets
 
 
 @pytest.mark.parametrize(
@@ -25,3 +25,17 @@ def test_this_machine_is_recognised_however_its_address_is_written(host: str) ->
 )
 def test_another_machine_is_not_this_one(host: str) -> None:
     assert not is_loopback(f"https://{host}/")
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("https://user:pass@example.com:8443/v1?key=abc#part", "https://example.com:8443/v1"),
+        ("https://us@er:p@ss@example.com/", "https://example.com/"),
+        ("//user:pass@example.com/v1", "//example.com/v1"),
+        ("/v2/chat", "/v2/chat"),
+        ("https://[broken", ""),
+    ],
+)
+def test_an_address_for_a_sentence_has_nothing_that_may_be_a_secret(url: str, shown: str) -> None:
+    assert without_secrets(url) == shown

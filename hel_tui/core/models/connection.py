@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+import zlib
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -24,7 +25,8 @@ CONNECT = 10.0
 DRAIN = 2.0
 """Seconds an endpoint gets to end the body behind the answer, so that the connection can be used again."""
 ERROR_BODY = 65_536
-"""Bytes of a refusal that are read."""
+"""Bytes of a refusal that are read, and again at most of what they unpack to."""
+_PACKED = ("gzip", "x-gzip", "deflate")
 
 
 class Connection:
@@ -85,7 +87,7 @@ class Connection:
             return response
         try:
             said = bytearray()
-            async for chunk in response.aiter_bytes():
+            async for chunk in response.aiter_raw():
                 said += chunk
                 if len(said) > ERROR_BODY:
                     break
@@ -94,7 +96,7 @@ class Connection:
         raise refused(
             response.status_code,
             response.headers,
-            bytes(said),
+            unpacked(bytes(said), response.headers.get("content-encoding", "")),
             who=who_answers(self._info),
             key=self._key,
             hint=self._hint,
@@ -145,3 +147,13 @@ class Connection:
         except (ValueError, ImportError) as error:  # proxy variables that httpx cannot use
             text = sentence("The proxy settings of the environment cannot be used", str(error), "", self._key)
             raise Failure(ModelFault("connect", text)) from None
+
+
+def unpacked(data: bytes, encoding: str) -> bytes:
+    """The beginning of a body, at most `ERROR_BODY` bytes of it, though nobody asked for a packed one."""
+    if encoding.strip().lower() not in _PACKED:
+        return data
+    try:
+        return zlib.decompressobj(zlib.MAX_WBITS | 32).decompress(data, ERROR_BODY)
+    except zlib.error:
+        return data

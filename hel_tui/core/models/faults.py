@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import Any, Literal
 
+from hel_tui.core.addresses import without_secrets
 from hel_tui.core.models.overflow import is_of_bytes, is_overflow, limit_in
 from hel_tui.core.models.types import FaultKind, ModelFault
 from hel_tui.foreign import plain_line
@@ -81,7 +82,8 @@ def refused(
         "context": _TOO_MANY_BYTES if is_of_bytes(status, said) else _TOO_LONG,
     }.get(kind, "")
     if 300 <= status < 400:
-        tail = f"It redirects to {headers.get('location', '?')}; give that address as --base-url."
+        target = without_secrets(headers.get("location", "")) or "?"
+        tail = f"It redirects to {target}; give that address as --base-url."
     return Failure(
         ModelFault(
             kind,

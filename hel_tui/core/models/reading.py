@@ -30,6 +30,8 @@ class Reading:
         self._events = EventStream()
         self._whole: bytearray | None = None
         self._started = False
+        self._is_page = False
+        """It begins like a page for a browser."""
         self._unreadable = 0
         self._chunks = 0
         self.done = False
@@ -45,6 +47,7 @@ class Reading:
             if not data:
                 return []
             self._started = True
+            self._is_page = data[:1] == b"<"
             if data[:1] in (b"{", b"["):
                 self._whole = bytearray()
         if self._whole is None:
@@ -65,6 +68,9 @@ class Reading:
         if self.failure is not None:
             raise self.failure
         parts += self._assembler.held()
+        if not self._chunks and self._is_page:
+            text = f"{self._who} answered with a web page, which no model does. Check the base URL."
+            raise Failure(ModelFault("stream", text))
         if not self._chunks:
             what = "nothing that could be read" if self._unreadable or self._started else "nothing"
             raise Failure(ModelFault("stream", f"{self._who} answered with {what}."), passing=True)

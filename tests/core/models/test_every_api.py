@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
+import tracemalloc
 from contextlib import aclosing
 from email.utils import formatdate
 from typing import Any
@@ -534,8 +536,25 @@ async def test_a_page_that_comes_with_200_is_no_answer(api: str) -> None:
     async def page(exchange: Exchange, _: Spelling) -> None:
         await exchange.answer(200, "<html><body>Log in to the hotel's network</body></html>")
 
-    fault = await fault_of(api, page)
-    assert "nothing that could be read" in fault.sentence
+    async with at(api, page) as (model, endpoint):
+        with pytest.raises(ModelFault, match="answered with a web page"):
+            await parts_of(model)
+        assert len(endpoint.requests) == 1
+
+
+async def test_a_refusal_is_unpacked_no_further_than_it_is_read(api: str) -> None:
+    packed = gzip.compress(b'{"error": {"message": "too much ' + b"x" * 50_000_000)
+    head = f"HTTP/1.1 400 Bad\r\nContent-Encoding: gzip\r\nContent-Length: {len(packed)}\r\n\r\n"
+
+    async def bomb(exchange: Exchange, _: Spelling) -> None:
+        await exchange.raw(head.encode() + packed)
+
+    tracemalloc.start()
+    fault = await fault_of(api, bomb)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert "too much" in fault.sentence
+    assert most < 20_000_000
 
 
 async def test_a_redirect_is_told_and_not_followed(api: str) -> None:
