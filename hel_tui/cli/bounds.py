@@ -23,6 +23,8 @@ UNREAD = 3.0
 """Seconds output may stay unread once the run is to end; then it ends without."""
 IMPATIENT = 1.0
 """Seconds from a second signal to the end, for the last words of a run whose output is read."""
+AT_ONCE = 0.1
+"""Seconds within which signals are one: a terminal that is closed sends several, and nobody is impatient."""
 LAST = 2 * END_TIME
 """Seconds from then on until a core that does not end is left alone."""
 LOOK = 0.05
@@ -39,6 +41,8 @@ class Bounds:
         """When the time is over, as `time.monotonic` tells it."""
         self.timed_out = False
         self._presses = 0
+        self._heard = -math.inf
+        """When the last signal came."""
         self._runtime: Runtime | None = None
         self._printing: float | None = None
         """Since when the main thread has been at what it prints now; None while it prints nothing."""
@@ -53,6 +57,9 @@ class Bounds:
 
     def _hear(self, _number: int, _frame: FrameType | None) -> None:
         """Only counts: what is interrupted may hold a lock that doing more would wait for."""
+        before, self._heard = self._heard, time.monotonic()
+        if self._heard - before < AT_ONCE:
+            return
         self._presses += 1
         if self._runtime is None:  # the prompt is still read: nothing is there that has to end
             raise KeyboardInterrupt

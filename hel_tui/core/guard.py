@@ -13,6 +13,7 @@ import itertools
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 from hel_tui.core.threads import in_thread
@@ -38,6 +39,9 @@ class Guard:
         self._numbers = itertools.count(1)
         self._popen: subprocess.Popen[bytes] | None = None
         self._fd = -1
+        self._lock = threading.Lock()
+        """Held for moments: the screen's thread watches the terminal, the core's all else."""
+        self._is_used = False
         self._terminal = ""
         """The terminal's modes before the app changed them, as the reaper reads them."""
 
@@ -48,15 +52,13 @@ class Guard:
 
     def mark(self, name: str = "") -> str:
         """Make sure that the reaper runs; return the value of `variable` for one process to be started."""
-        if self._popen is None:
-            self._start()
+        self._use()
         printable = "".join(char for char in name if char.isprintable())
         return f"{self.run}{next(self._numbers)}/{printable}"
 
     def watch(self, pid: int) -> None:
         """A process with this group was started."""
-        if self._popen is None:
-            self._start()
+        self._use()
         self._tell(f"+{pid}\n")
 
     def watch_helper(self, pid: int) -> None:
@@ -69,14 +71,12 @@ class Guard:
 
     def watch_folder(self, folder: Path) -> None:
         """This folder will be empty and is to be removed if hel is killed."""
-        if self._popen is None:
-            self._start()
+        self._use()
         self._tell(f"d {os.fsencode(folder).hex()}\n")
 
     def watch_tree(self, folder: Path) -> None:
         """This folder of hel's own is to be removed with all that is in it if hel is killed."""
-        if self._popen is None:
-            self._start()
+        self._use()
         self._tell(f"t {os.fsencode(folder).hex()}\n")
 
     def watch_terminal(self, descriptor: int) -> None:
@@ -85,13 +85,19 @@ class Guard:
         """
         if not self._terminal:
             self._terminal = _modes_of(descriptor)
-        if self._popen is None:
-            self._start()
+        with self._lock:
+            if self._popen is None:
+                self._start()
         self._tell(f"m {self._terminal}\n")
 
     def forget_terminal(self) -> None:
-        """The terminal has its own modes again."""
+        """The terminal has its own modes again. A reaper that was needed for nothing else ends."""
         self._tell("m\n")
+        with self._lock:
+            if not self._is_used and self._fd >= 0:
+                self._tell("q\n")
+                os.close(self._fd)
+                self._fd, self._popen = -1, None
 
     def forget_folder(self, folder: Path) -> None:
         """The folder was dealt with."""
@@ -107,6 +113,13 @@ class Guard:
         if popen is not None:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 await in_thread(lambda: popen.wait(5), "hel-reaper-end")
+
+    def _use(self) -> None:
+        """Processes or folders are to be watched."""
+        with self._lock:
+            self._is_used = True
+            if self._popen is None:
+                self._start()
 
     def _start(self) -> None:
         spec = importlib.util.find_spec("psutil")

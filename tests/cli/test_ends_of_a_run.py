@@ -121,10 +121,21 @@ def test_a_second_signal_ends_it_before_what_runs_has_ended(begin, model, projec
     run = begin("go", "--json")
     wait_for((project / "late.txt").exists)
     run.send_signal(signal.SIGINT)
-    run.send_signal(signal.SIGINT)
     time.sleep(0.3)
     run.send_signal(signal.SIGINT)
     assert run.wait(UNREAD) == 130
+
+
+def test_signals_that_come_at_once_are_one_and_end_it_in_order(begin, model, project: Path) -> None:
+    command = "trap 'echo asked > asked.txt; exit' TERM; touch begun.txt; while :; do sleep 0.05; done"
+    model.replies[:] = [call("bash", {"command": command})]
+    run = begin("go", "--json")
+    wait_for((project / "begun.txt").exists)
+    for number in (signal.SIGHUP, signal.SIGTERM):
+        run.send_signal(number)
+    result = last_line(run)
+    assert (run.returncode, result["status"]) == (130, "interrupted")
+    assert (project / "asked.txt").exists()
 
 
 def test_a_reader_that_pauses_loses_nothing(begin, model) -> None:
