@@ -65,3 +65,15 @@ async def test_what_was_found_and_is_emptied_before_it_rests_is_told_of(
         await d.until(lambda: d.app.main.prompt.text == "before")
         await d.press("alt+k", after=0.5)
         await d.until(lambda: d.core.drafts == [""])
+
+
+async def test_who_types_without_a_rest_is_told_of_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(drafting, "RESTS", 3600.0)
+    monkeypatch.setattr(drafting, "LATEST", 0.05)
+    async with opened() as d:
+        written = ""
+        while len(d.core.drafts) < 2:  # each key puts the rest off
+            written += "x"
+            assert len(written) < 5000, "it was never told of"
+            await d.press("x", after=0.02)
+        assert all(written.startswith(one) for one in d.core.drafts)

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 RESTS = 0.25
 """Seconds without a change after which the prompt has rested."""
+LATEST = 1.0
+"""Seconds after the first change that was not told of, after which it is told of whether the prompt rests or not."""
 
 
 class Drafting:
@@ -26,15 +28,18 @@ class Drafting:
         self._hel = hel
         self._screen = screen
         self._told = ""
-        self._timer: Timer | None = None
+        self._rest: Timer | None = None
+        self._latest: Timer | None = None
 
     def changed(self) -> None:
         """The prompt has other text, or another session is open: tell of it soon, of an empty one at once."""
-        rested = self._timer is None
-        self._stop()
         if self._screen.prompt.text:
-            self._timer = self._screen.set_timer(RESTS, self.tell)
-        elif self._told or not rested:  # the core may have what was never told from here
+            if self._rest is not None:
+                self._rest.stop()
+            self._rest = self._screen.set_timer(RESTS, self.tell)
+            self._latest = self._latest or self._screen.set_timer(LATEST, self.tell)
+        elif self._told or self._rest is not None:  # the core may have what was never told from here
+            self._stop()
             self._tell("")
 
     def moved(self) -> None:
@@ -43,7 +48,7 @@ class Drafting:
         self.changed()
 
     def tell(self) -> None:
-        """Tell of it now: the prompt has rested, or hel ends."""
+        """Tell of it now: the prompt has rested, or was written in long enough, or hel ends."""
         self._stop()
         if (text := self._screen.prompt.whole) != self._told:
             self._tell(text)
@@ -53,6 +58,7 @@ class Drafting:
         self._hel.send(p.Draft(text))
 
     def _stop(self) -> None:
-        if self._timer is not None:
-            self._timer.stop()
-            self._timer = None
+        for timer in (self._rest, self._latest):
+            if timer is not None:
+                timer.stop()
+        self._rest = self._latest = None
