@@ -77,3 +77,19 @@ async def test_who_types_without_a_rest_is_told_of_all_the_same(monkeypatch: pyt
             assert len(written) < 5000, "it was never told of"
             await d.press("x", after=0.02)
         assert all(written.startswith(one) for one in d.core.drafts)
+
+
+async def test_an_older_message_that_is_looked_at_takes_the_place_of_no_draft() -> None:
+    async with opened() as d:
+        await d.type("sent")
+        await d.press("enter", after=0.5)
+        await d.type("half a thought")
+        await d.until(lambda: d.core.drafts[-1:] == ["half a thought"])
+        await d.press("up", after=0.5)
+        assert d.app.main.prompt.text == "sent"
+        d.app.main.drafting.tell()
+        assert d.core.drafts[-1] == "half a thought"
+        await d.type("!")
+        await d.until(lambda: d.core.drafts[-1] == "sent!")
+        await d.press("backspace", "down", after=0.5)
+        await d.until(lambda: d.core.drafts[-1] == "half a thought")

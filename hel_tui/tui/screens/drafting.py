@@ -33,7 +33,7 @@ class Drafting:
 
     def changed(self) -> None:
         """The prompt has other text, or another session is open: tell of it soon, of an empty one at once."""
-        if self._screen.prompt.text:
+        if self._screen.prompt.own:
             if self._rest is not None:
                 self._rest.stop()
             self._rest = self._screen.set_timer(RESTS, self.tell)
@@ -50,7 +50,7 @@ class Drafting:
     def tell(self) -> None:
         """Tell of it now: the prompt has rested, or was written in long enough, or hel ends."""
         self._stop()
-        if (text := self._screen.prompt.whole) != self._told:
+        if (text := self._screen.prompt.own) != self._told:
             self._tell(text)
 
     def _tell(self, text: str) -> None:

@@ -214,7 +214,14 @@ class Prompt(TextArea):
     @property
     def whole(self) -> str:
         """The text with the stand-ins of pastes replaced."""
-        text = self.text
+        return self._with_pastes(self.text)
+
+    @property
+    def own(self) -> str:
+        """What the person is writing, whole: an older message that is only looked at is none of it."""
+        return self._with_pastes(self.history_list.own(self.text))
+
+    def _with_pastes(self, text: str) -> str:
         if not self._pastes:
             return text
         names = "|".join(re.escape(name) for name in sorted(self._pastes, key=len, reverse=True))
