@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -82,6 +83,8 @@ def main(argv: Sequence[str]) -> int:
         return printer.unasked(timed_out=True)
     except KeyboardInterrupt:
         return printer.unasked(timed_out=False)
+    if time.monotonic() >= bounds.end:
+        return printer.unasked(timed_out=True)
     return _drive(runtime, printer, _shaped(prompt, shape), bounds)
 
 
@@ -145,10 +148,10 @@ def _shape(parser: Parser, file: Path | None) -> Shape | None:
 
 def _drive(runtime: Runtime, printer: Printer, prompt: p.Submit, bounds: Bounds) -> int:
     """Run it to its end, or to one of its bounds; returns the exit status."""
+    runtime.send(prompt)  # before anything that may stop it
     with bounds.over(runtime):
         try:
             runtime.start()
-            runtime.send(prompt)
             while not printer.over:
                 runtime.wait(0.5)
                 for event in runtime.drain():

@@ -326,3 +326,26 @@ def test_a_pipe_that_nobody_speaks_into_does_not_hold_it_up(project, env, model)
         os.close(read)
         os.close(write)
     assert (done.stdout, sent(model)) == (b"hi\n", "go")
+
+
+def test_time_that_is_over_before_the_prompt_is_known_makes_no_request(project, env, model) -> None:
+    """A pipe that nobody speaks into counts as empty only after a while; the time may be over before that."""
+    model.replies[:] = [say("never")]
+    read, write = os.pipe()
+    chosen = ["--no-mcp", "--model", "scripted/scripted", "--base-url", model.url]
+    try:
+        done = subprocess.run(
+            [*HEL, "run", "go", "--json", "--timeout", "1", *chosen],
+            env={**env, "PYTHONPATH": str(ROOT)},
+            cwd=project,
+            stdin=read,
+            capture_output=True,
+            timeout=60,
+            check=False,
+        )
+    finally:
+        os.close(read)
+        os.close(write)
+    last = json.loads(done.stdout.splitlines()[-1])
+    assert (done.returncode, last["type"], last["status"]) == (3, "result", "limit")
+    assert not model.requests

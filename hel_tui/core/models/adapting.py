@@ -59,9 +59,11 @@ _SHAPE = re.compile(
     re.I,
 )
 _SINGLE = re.compile(
-    r"single tool[- ]calls? at once|(?:only )?one tool[- ]?call (?:at a time|per (?:message|turn|assistant))"
-    r"|(?:multiple|parallel) (?:tool|function)[- ]?(?:calls?|calling|use) .{0,40}(?:not|n't)"
-    r" (?:supported|allowed)|not support (?:multiple|parallel) (?:tool|function)[- ]?call",
+    r"single tool[- ]calls? at once"
+    r"|one tool[- ]?call (?:.{0,20} )?(?:at a time|per (?:message|turn|assistant|response|answer))"
+    r"|(?:multiple|parallel) (?:tool|function)[- ]?(?:calls?|calling|use)[ ,].{0,40}(?:not|n't)"
+    r" (?:supported|allowed)|not support (?:multiple|parallel) (?:tool|function)[- ]?call"
+    r"|tool_calls\b.{0,80}maximum length 1\b",
     re.I,
 )
 """Llama 3's chat template: "This model only supports single tool-calls at once!"."""
@@ -101,14 +103,15 @@ def _parallel(request: Request, info: ModelInfo, dialect: Dialect, said: str) ->
 
     Chat templates say so only when they meet a history with two, and some engines tell that with 500.
     """
-    if "parallel_tool" in said:
-        sent = for_openai(request, info, dialect) or for_messages(request, info, dialect)
-        return Change(replace(dialect, parallel_field=False)) if sent else None
-    if _SINGLE.search(said) and not takes_one(info, dialect):
+    single = _SINGLE.search(said) is not None
+    if single and not takes_one(info, dialect):
         note = (
-            f"{info.label} takes one call at a time: several of one answer are shown to it one after another."
+            f"{info.label} takes one call at a time: several of an answer are shown to it one after another."
         )
         return Change(replace(dialect, parallel="one"), note)
+    sent = for_openai(request, info, dialect) or for_messages(request, info, dialect)
+    if sent and (single or "parallel_tool" in said):
+        return Change(replace(dialect, parallel_field=False))
     return None
 
 

@@ -61,9 +61,13 @@ class WorkQueue:
         self._numbers: dict[Work, int] = {}
         """The numbers under which the file has what waits."""
         self._last = 0
+        self._is_joinable = True
+        """What runs talks with the model: messages can go into it."""
         self._held: deque[Work] = deque()
         self._waiting: deque[Work] = deque()
         self._aside: list[Work] = []
+        self.back: Callable[[str], None] = lambda _text: None
+        """Called with what goes back into the prompt, before the file lets go of it."""
 
     @property
     def goes_on(self) -> bool:
@@ -79,6 +83,7 @@ class WorkQueue:
         if not self._waiting:
             return None
         work = self._waiting.popleft()
+        self._is_joinable = bool(work.spoken)
         if work.record is not None and not (work.spoken and _UNTOLD.isdisjoint(work.record)):
             self._put_down(work)
         self._goes(work, "TurnStarted")
@@ -89,6 +94,12 @@ class WorkQueue:
         self._held += self._waiting
         self._waiting.clear()
         self.show()
+
+    def hold_again(self, works: Sequence[Work], turn: int) -> None:
+        """They were on their way in this turn and came to nothing: they are held before all else."""
+        self._held.extendleft(reversed(works))
+        for work in works:
+            self._put_down(work, turn=turn)
 
     def release(self) -> None:
         """What is held goes on, before what was sent since."""
@@ -102,6 +113,7 @@ class WorkQueue:
                 if text in ("", work.text):
                     waiting.remove(work)
                     work.drop()
+                    self.back(work.text)
                     self._emit(p.Unqueued(work.text))
                     self.show()
                     return
@@ -111,6 +123,8 @@ class WorkQueue:
         self._aside += (*self._held, *self._waiting)
         self._waiting.clear()
         self._held.clear()
+        if back := _for_prompt(self._aside):
+            self.back(_as_one(back))
         self._keep()
 
     def give_back(self) -> None:
@@ -118,9 +132,8 @@ class WorkQueue:
         aside, self._aside = self._aside, []
         for work in aside:
             work.drop()
-        back = [work for work in aside if len(aside) == 1 or not _is_command(work)]
-        if back:
-            self._emit(p.Unqueued("\n".join(work.text for work in back)))
+        if back := _for_prompt(aside):
+            self._emit(p.Unqueued(_as_one(back)))
         if names := ", ".join(work.text for work in aside if work not in back):
             self._emit(p.Notice("warning", f"Not run, because another session is open: {names[:MOST_NAMED]}"))
 
@@ -145,6 +158,7 @@ class WorkQueue:
         self._keep()
         texts = tuple(work.text for work in (*self._held, *self._waiting))
         joins = sum(1 for _ in takewhile(lambda work: work.joins is not None, self._waiting))
+        joins = joins if self._is_joinable else 0
         self._emit(p.Queued(texts, held=len(self._held), joins=joins))
 
     async def join(self, say: Callable[[Work, Message], None]) -> None:
@@ -177,6 +191,15 @@ class WorkQueue:
         """Write that it waits no more once the next record of this kind is in the file, too."""
         if (number := self._numbers.pop(work, None)) is not None:
             self._write({"k": "unqueued", "n": number, "for": kind})
+
+
+def _for_prompt(aside: list[Work]) -> list[Work]:
+    """What of it is to be written again."""
+    return [work for work in aside if len(aside) == 1 or not _is_command(work)]
+
+
+def _as_one(works: list[Work]) -> str:
+    return "\n".join(work.text for work in works)
 
 
 def _is_command(work: Work) -> bool:

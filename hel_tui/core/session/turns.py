@@ -18,6 +18,7 @@ from hel_tui.core.session.parts import Emit, Parts
 from hel_tui.core.session.queue import Work, WorkQueue
 from hel_tui.core.threads import in_thread
 from hel_tui.core.vocabulary import Json, UserMessage
+from hel_tui.core.vocabulary import Message as ChatMessage
 
 HOLDING = frozenset({"interrupted", "failed", "limit"})
 """Ends of a turn after which nothing that waits is sent by itself."""
@@ -53,6 +54,8 @@ class Turns:
         self._closing = False
         self._tell_turn: Emit = emit
         """Tells of the turn that runs: kept, or where it is to leave nothing, only told."""
+        self._joined: list[tuple[Work, tuple[ChatMessage, ...]]] = []
+        """What was said into the turn that runs, with the messages it became."""
         self._untold: list[UserMessage] = []
         """What the model is to know once no turn runs."""
         parts.agent.join = self.join
@@ -113,6 +116,7 @@ class Turns:
             self._tell_turn = self._out
             run = self._unattended(started, work)
         self._entered = False
+        self._joined.clear()
         task = self._running = asyncio.ensure_future(run)
         task.add_done_callback(lambda done: self._over(work, turn, began, done))
 
@@ -141,9 +145,13 @@ class Turns:
             ending = done.result()
         self._parts.record.write("turn", turn=turn, reason=ending.reason, message=ending.message)
         self._parts.model.turn_over()
+        if ending.reason in HOLDING:
+            self._take_back_joined()
         seconds = time.monotonic() - began
         if self._closing and ending.unsent:  # nobody reads it in the prompt any more
             self.queue.close(work, turn)
+        elif ending.unsent:
+            self.queue.back(work.spoken)
         self._tell_turn(p.TurnEnded(turn, ending.reason, ending.message, seconds, ending.unsent))
         self._tell_turn = self._emit
         for message in self._untold:
@@ -160,11 +168,29 @@ class Turns:
 
         def say(work: Work, message: Message) -> None:
             self._emit(p.Joined(turn, work.spoken, work.attached))
-            for one in (*message.before, UserMessage(message.text, message.images)):
+            messages = (*message.before, UserMessage(message.text, message.images))
+            for one in messages:
                 self._parts.agent.history.append(one)
+            self._joined.append((work, messages))
             self._parts.record.write("user", turn=turn, text=message.text, **recorded(message.images))
 
         await self.queue.join(say)
+
+    def _take_back_joined(self) -> None:
+        """Hold what was said into the turn and came to no answer: what is refused must not stay in the
+        conversation. It is held in the file before it is withdrawn there.
+        """
+        history, joined = self._parts.agent.history, self._joined
+        end, first = len(history), len(joined)
+        while first and tuple(history[end - len(joined[first - 1][1]) : end]) == joined[first - 1][1]:
+            first -= 1
+            end -= len(joined[first][1])
+        if back := joined[first:]:
+            self.queue.hold_again([work for work, _ in back], self.number)
+            for _, messages in reversed(back):
+                history.withdraw(messages[:-1])
+            self.queue.show()
+        joined.clear()
 
     def tell(self, message: UserMessage) -> None:
         """Let the model know, with the next message of the person; while a turn runs, after it."""

@@ -161,6 +161,11 @@ def test_what_was_sent_stays_the_beginning_of_what_is_sent_next() -> None:
         (400, "This model only supports single tool-calls at once! None"),
         (400, "Multiple tool calls are not supported by this model."),
         (422, "This endpoint does not support parallel tool calls"),
+        (400, "Parallel tool calls are not supported by this model, set parallel_tool_calls to false."),
+        (400, "only one tool call per message; parallel_tool_calls is off"),
+        (400, "Only one tool call is supported per message."),
+        (400, "Conversation history contains parallel tool calls, which are not supported"),
+        (400, "messages[2].tool_calls: array too long. Expected an array with maximum length 1, but got 2"),
     ],
 )
 async def test_a_template_that_takes_one_call_at_a_time_is_learned_once_and_told(

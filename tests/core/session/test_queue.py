@@ -296,3 +296,39 @@ def test_what_joined_is_found_and_exported(play: Open, project: Path, tmp_path: 
         session = driver.of(p.SessionStarted)[0].session_id
     folder = find_places(environment(tmp_path)).session_dir(session)
     assert "mind the otter" in as_json(folder)
+
+
+def test_what_joined_and_is_refused_is_held_and_no_part_of_the_conversation(
+    play: Open, project: Path, model: ScriptedModel
+) -> None:
+    poison = fail(400, "messages[3]: content is not allowed")
+    with play(GATE, poison, say("fine"), servers={}, access="auto") as driver:
+        begun(driver, project)
+        driver.send(p.Submit("harmless"))
+        driver.send(p.Submit("poison"))
+        waits(driver, "harmless", "poison")
+        (project / "go").touch()
+        assert driver.turn_end(0).reason == "failed"
+        waits(driver, "harmless", "poison", held=2)
+        assert driver.ask("something else").reason == "done"
+        session = driver.of(p.SessionStarted)[0].session_id
+    assert said(model, 2) == ["go", "(tool)", "something else"]
+    with play(servers={}, resume=session) as driver:
+        waits(driver, "harmless", "poison", held=2)
+
+
+def test_what_joined_before_a_stop_is_held_where_nothing_of_an_answer_came(
+    play: Open, project: Path, model: ScriptedModel
+) -> None:
+    with play(GATE, mode("hang-before-headers"), say("fine"), servers={}, access="auto") as driver:
+        begun(driver, project)
+        driver.send(p.Submit("and this"))
+        waits(driver, "and this")
+        (project / "go").touch()
+        driver.wait(lambda _: len(model.requests) == 2, "the request")
+        driver.send(p.Interrupt())
+        assert driver.turn_end(0).reason == "interrupted"
+        waits(driver, "and this", held=1)
+        driver.send(p.SendQueue())
+        assert driver.turn_end(1).reason == "done"
+    assert said(model, 2) == ["go", "(tool)", "and this"]
