@@ -48,9 +48,7 @@ class History:
         return self._draft if self._at == len(self.texts) else self.texts[self._at]
 
     def own(self, now: str) -> str:
-        """What the person is writing: `now`, or the draft to come back to where `now` is but a message that is
-        looked at.
-        """
+        """What the person is writing: `now`, or the draft to come back to where `now` is only looked at."""
         at_old = self._at < len(self.texts) and now in ("", self.texts[self._at])
         return self._draft if at_old else now
 

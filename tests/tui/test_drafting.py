@@ -64,7 +64,7 @@ async def test_what_was_found_and_is_emptied_before_it_rests_is_told_of(
         await d.put(p.DraftFound("before"))
         await d.until(lambda: d.app.main.prompt.text == "before")
         await d.press("alt+k", after=0.5)
-        await d.until(lambda: d.core.drafts == [""])
+        await d.until(lambda: d.core.drafts == ["before", ""])
 
 
 async def test_who_types_without_a_rest_is_told_of_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -93,3 +93,19 @@ async def test_an_older_message_that_is_looked_at_takes_the_place_of_no_draft() 
         await d.until(lambda: d.core.drafts[-1] == "sent!")
         await d.press("backspace", "down", after=0.5)
         await d.until(lambda: d.core.drafts[-1] == "half a thought")
+
+
+@pytest.mark.parametrize(
+    "event",
+    [p.Unqueued("before"), p.TurnEnded(1, "interrupted", "Interrupted.", 1.0, give_back=True)],
+    ids=["taken back", "not sent"],
+)
+async def test_what_comes_back_into_the_prompt_is_told_of_without_a_rest(
+    event: p.Event, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(drafting, "RESTS", 3600.0)
+    monkeypatch.setattr(drafting, "LATEST", 3600.0)
+    async with opened() as d:
+        await d.put(p.TurnStarted(1, "before"))
+        await d.put(event)
+        await d.until(lambda: d.core.drafts == ["before"])

@@ -52,6 +52,7 @@ class Moving:
         self._resuming, self._rewinding = resuming, rewinding
         self._meanwhile = meanwhile
         self._drafting = Drafting(saving, parts.redactor, emit, attended=options.answerable)
+        turns.queue.back = self._drafting.give_back
         self.id = saving.folder.name
         """Of the session that is open; may be read from any thread."""
 
@@ -77,6 +78,7 @@ class Moving:
         self.id = opened.kept.folder.name
         self._parts.turn_over(opened.kept.folder)
         self._saving.go_on(opened.kept, opened.lock)
+        self._drafting.arrive()
         self._spawn(self._read_checkpoints())
         self._answering.refused = ""
         self._emit(p.Cleared(self.id, restoring=True))
@@ -134,7 +136,7 @@ class Moving:
 
     async def _stop_work(self) -> None:
         """End what runs and set aside what waits, before another session is open."""
-        self._drafting.leave()
         await self._turns.stop()
         await self._by_hand.clear()
         self._turns.forget()
+        self._drafting.leave()

@@ -205,6 +205,7 @@ class Commands:
         """Put what waited into the prompt, before what is written there."""
         draft = self.screen.prompt.text
         self.screen.prompt.write(f"{text}\n{draft}" if draft else text)
+        self.screen.drafting.tell()  # nothing else has it now
         self.screen.set_focus(self.screen.prompt)
 
     def copy_or_stop(self) -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 RESTS = 0.25
 """Seconds without a change after which the prompt has rested."""
 LATEST = 1.0
-"""Seconds after the first change that was not told of, after which it is told of whether the prompt rests or not."""
+"""Seconds after the first change not told of, at which it is told of whether the prompt rests or not."""
 
 
 class Drafting:
