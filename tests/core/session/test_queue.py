@@ -94,6 +94,19 @@ def test_nothing_overtakes_what_has_to_be_a_turn_of_its_own(
         assert [one.text for one in driver.of(p.Joined)] == ["joins"]
 
 
+def test_what_is_said_beside_a_line_for_the_shell_comes_after_it(play: Open, project: Path) -> None:
+    with play(say("a"), servers={}, access="auto") as driver:
+        driver.send(p.RunShell("touch begun; until [ -e go ]; do sleep 0.02; done"))
+        driver.wait(lambda _: (project / "begun").exists(), "the line")
+        driver.send(p.Submit("words"))
+        waits(driver, "words")
+        assert driver.of(p.Queued)[-1].joins == 0
+        (project / "go").touch()
+        driver.turn_end(1)
+        assert [one.text for one in driver.of(p.TurnStarted)] == ["", "words"]
+        assert not driver.of(p.Joined)
+
+
 def test_what_is_to_go_later_waits_for_the_end_of_the_turn(
     play: Open, project: Path, model: ScriptedModel
 ) -> None:
