@@ -70,13 +70,14 @@ def open_app(chosen: Options, args: argparse.Namespace, *, opens: str = "") -> i
 
     places = find_places(chosen.environ)
     theme = args.theme or load_settings(chosen.project, places).settings.theme or None
+    core = Runtime(chosen)
     seen_by_screen = Places(
         themes=places.config / "themes",
         keymap=places.config / "keymap.toml",
         history=places.state / "history.jsonl",
         looks=places.state / "looks.toml",
+        mask=core.redact,
     )
-    core = Runtime(chosen)
     status = run(core, theme=theme, places=seen_by_screen, opens=opens, held=_watch)
     if session := core.kept():
         where = "" if chosen.project == Path.cwd().resolve() else f"{shlex.quote(str(chosen.project))} "

@@ -185,13 +185,15 @@ class Runtime:
         try:
             asyncio.run(self._run())
         except BaseException as error:
-            self._outbox.put(CoreFailed(report(error, self._redact)))
+            self._outbox.put(CoreFailed(report(error, self.redact)))
             self.kill()
         finally:
             self._outbox.put(Stopped())
 
-    def _redact(self, text: str) -> str:
-        """What the body knows of secrets; the environment's and shapes when it never came to be."""
+    def redact(self, text: str) -> str:
+        """`text` without what the body knows of secrets; the environment's and shapes while it is not there.
+        Safe from any thread.
+        """
         from hel_tui.core.store.redact import Redactor, secrets_in
 
         text = Redactor(secrets_in(self._options.environ))(text)

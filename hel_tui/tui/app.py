@@ -81,7 +81,7 @@ class HelApp(App[int]):
         self.set_keymap(overrides)
         self.core, self.bridge, self.clock = core, Bridge(core), clock
         self.looks = looks.read(self.places.looks)
-        self.history = History(self.places.history)
+        self.history = History(self.places.history, self.places.mask)
         self._load_themes(theme)
         self.desk = Desk(self._push_dialog, self.send, clock, self.bridge.state.logins)
         self.main = MainScreen(self)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 KEPT = 500
@@ -17,8 +18,10 @@ MAX_TEXT = 20_000
 class History:
     """A list with a place in it; `file` may be None (nothing is kept beyond the run)."""
 
-    def __init__(self, file: Path | None = None) -> None:
+    def __init__(self, file: Path | None = None, mask: Callable[[str], str] = str) -> None:
+        """`mask` takes secrets out of what goes into the file; the list has the text as it was sent."""
         self.file = file
+        self._mask = mask
         self.texts = _read(file) if file else []
         self._at = len(self.texts)
         self._draft = ""
@@ -28,7 +31,7 @@ class History:
         if text and len(text) <= MAX_TEXT and self.texts[-1:] != [text]:
             self.texts = [*self.texts, text][-KEPT:]
             if self.file:
-                _append(self.file, text)
+                _append(self.file, self._mask(text))
         self._at, self._draft = len(self.texts), ""
 
     def older(self, now: str) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from hel_tui.core.values import dataclass
@@ -19,3 +20,5 @@ class Places:
     """File of sent messages, for the Up key."""
     looks: Path | None = None
     """File in which theme and sizes are remembered."""
+    mask: Callable[[str], str] = str
+    """Takes secrets out of a text that goes into a file."""

@@ -139,3 +139,26 @@ def test_what_was_in_the_prompt_when_hel_was_killed_is_there_again_once(
         assert terminal.text.count("half a thought") == 1
         terminal.press("ctrl+q")
         terminal.wait_end()
+
+
+def test_a_credential_that_was_typed_is_in_no_file_and_what_comes_back_without_it_says_so(
+    tmp_path: Path, model: ScriptedModel
+) -> None:
+    secret = "sk-proj-" + "0a1B2c3D" * 5
+    model.replies[:] = [say("Well.")]
+    with hel(tmp_path, url=model.url) as terminal:
+        submit(terminal, f"take {secret} for it")
+        terminal.wait("Well.")
+        terminal.type(f"and {secret}")
+        terminal.wait_for(lambda: list(tmp_path.rglob("draft")))
+        terminal.press("ctrl+q")
+        terminal.wait_end()
+    assert secret in str(contents(model))
+    files = [one for one in tmp_path.rglob("*") if one.is_file()]
+    assert "history.jsonl" in [one.name for one in files]
+    assert [one for one in files if secret.encode() in one.read_bytes()] == []
+    with hel(tmp_path, "-c", url=model.url) as terminal:
+        terminal.wait("stands for a secret")
+        terminal.wait("and ‹redacted›")
+        terminal.press("ctrl+q")
+        terminal.wait_end()

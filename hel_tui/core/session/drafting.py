@@ -6,14 +6,18 @@ it only later. Not here: the file (store.sessions.drafts), when a prompt has res
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
 from hel_tui.core import protocol as p
 from hel_tui.core.session.parts import Emit
 from hel_tui.core.session.saving import Saving
-from hel_tui.core.store.redact import Redactor
+from hel_tui.core.store.redact import MARK, Redactor
 from hel_tui.core.store.sessions.drafts import read_draft, write_draft
+from hel_tui.core.vocabulary import Json
+
+LACKS = f"{MARK} stands for a secret in what is back in {{}}: write that again before you send it."
 
 
 class Drafting:
@@ -63,7 +67,7 @@ class Drafting:
             return
         folder = self._saving.folder
         comes_home = folder == self._left and self._has_left()
-        self._found = "" if comes_home else read_draft(folder)
+        self._found = "" if comes_home else self._redactor(read_draft(folder))
         if self._now:
             self._write(folder, "\n".join(one for one in (self._found, self._now) if one))
         if comes_home:
@@ -72,10 +76,17 @@ class Drafting:
 
     def tell(self) -> None:
         """What was in the prompt of the session is there again."""
-        found, self._found = self._redactor(self._found), ""
+        found, self._found = self._found, ""
         if found:
             self._now = f"{found}\n{self._now}" if self._now else found
             self._emit(p.DraftFound(found))
+
+    def lacks(self, held: Iterable[Json]) -> list[str]:
+        """Says once that secrets are hidden in what comes back: in the prompt, or in these that are held."""
+        places = ["the prompt"] if MARK in self._found else []
+        if self._attended and any(MARK in str(record) for record in held):
+            places.append("the queue")
+        return [LACKS.format(" and ".join(places))] if places else []
 
     def _write(self, folder: Path, text: str) -> str:
         """Put it down there, secrets hidden; returns what is there then."""

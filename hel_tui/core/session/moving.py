@@ -79,6 +79,7 @@ class Moving:
         self._parts.turn_over(opened.kept.folder)
         self._saving.go_on(opened.kept, opened.lock)
         self._drafting.arrive()
+        opened.remarks += self._drafting.lacks(record for _, record in opened.held.waiting)
         self._spawn(self._read_checkpoints())
         self._answering.refused = ""
         self._emit(p.Cleared(self.id, restoring=True))

@@ -10,6 +10,7 @@ import pytest
 from hel_tui.core import protocol as p
 from hel_tui.core.session.saving import Saving
 from hel_tui.core.store.places import find_places
+from hel_tui.core.store.redact import MARK
 from hel_tui.core.store.sessions.drafts import read_draft, write_draft
 from tests.fixtures.models.endpoint import ScriptedModel, call, mode, say
 from tests.rig import KEY, Driver, environment
@@ -69,6 +70,26 @@ def test_a_secret_in_it_is_on_no_disk(play: Open, home: Path) -> None:
     assert "for it" in (folder / "draft").read_text()
     assert KEY not in (folder / "draft").read_text()
     assert (folder / "draft").stat().st_mode & 0o777 == 0o600
+
+
+def test_what_comes_back_without_its_secrets_says_so_once(play: Open, project: Path, home: Path) -> None:
+    def said(driver: Driver) -> list[str]:
+        return [one.text for one in driver.of(p.Notice) if MARK in one.text]
+
+    with play(GATE, servers={}, access="auto") as driver:
+        with_waiting(driver, project, f"use {KEY}")
+        driver.send(p.Draft("half a thought"))
+    with play(servers={}, resume="last") as driver:
+        assert found(driver) == ["half a thought"]
+        (sentence,) = said(driver)
+        assert "back in the queue:" in sentence
+        driver.send(p.Draft(f"half a thought of {KEY}"))
+    for _ in range(2):
+        with play(servers={}, resume="last") as driver:
+            assert KEY not in found(driver)[0]
+            (sentence,) = said(driver)
+            assert "back in the prompt and the queue:" in sentence
+            assert KEY not in str(driver.of(p.Queued))
 
 
 def test_a_script_neither_hears_of_it_nor_takes_it_away(play: Open, home: Path) -> None:
