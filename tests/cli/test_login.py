@@ -76,7 +76,7 @@ def test_without_a_terminal_the_browser_can_still_come_back(file: Path, env: dic
         told += line
     assert browse(url_in(told)).status_code == 200
     out, rest = process.communicate(timeout=LIMIT)
-    assert (process.returncode, out) == (0, "Logged in at shop: ready, 1 tools.\n"), told + rest
+    assert (process.returncode, out) == (0, "Logged in at shop: ready, 1 tool.\n"), told + rest
     assert "Opening" not in told
     assert hel("mcp", "tools", "shop", "--mcp-config", str(file), env=env, cwd=file.parent).status == 0
 
@@ -91,7 +91,7 @@ def test_in_a_terminal_the_address_may_be_pasted(file: Path, env: dict[str, str]
         terminal.wait("Please paste again")
         assert "\nnor that one\n" in terminal.text
         terminal.press(end + padding + "\r")
-        terminal.wait("Logged in at shop: ready, 1 tools")
+        terminal.wait("Logged in at shop: ready, 1 tool")
         assert end[:60] not in terminal.text
         assert terminal.process.wait(LIMIT) == 0
     assert len(place.bank.tokens) == 1

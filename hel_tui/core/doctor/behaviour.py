@@ -184,9 +184,8 @@ async def _listed(bench: Bench, server: RawServer, hello: Json) -> AsyncIterator
         except NoAnswer as problem:
             yield Finding("error", "lists", f"{method}: {problem}", mend=f"answer {method}")
         else:
-            yield Finding(
-                "warning" if cut else "ok", "lists", f"{len(entries)} {key}{f': {cut}' if cut else ''}"
-            )
+            told = counted(len(entries), key.removesuffix("s"), key) + (f": {cut}" if cut else "")
+            yield Finding("warning" if cut else "ok", "lists", told)
 
 
 async def _disturbed(server: RawServer, hello: Json) -> AsyncIterator[Finding]:

@@ -98,7 +98,7 @@ class _Looking:
                 sentence = f"{method}: {self.hide(str(fault))}"
                 yield Finding("info" if is_optional else "error", "lists", sentence, mend=mend)
             else:
-                told = f"{len(entries)} {key}{f': {cut}' if cut else ''}"
+                told = counted(len(entries), key.removesuffix("s"), key) + (f": {cut}" if cut else "")
                 yield Finding("warning" if cut else "ok", "lists", told)
 
     async def pinged(self) -> AsyncIterator[Finding]:

@@ -50,7 +50,7 @@ async def test_a_well_server_is_looked_at_from_start_to_cancelled_request(tmp_pa
 async def test_what_is_declared_is_listed_and_a_missing_list_of_templates_is_no_fault(tmp_path, sites):
     found = about(await looked_at(tmp_path, sites, "complete"), "lists")
     told = {one.sentence: one.health for one in found}
-    assert told["3 resources"] == told["1 prompts"] == "ok"
+    assert told["3 resources"] == told["1 prompt"] == "ok"
     assert [one.health for one in found if "resources/templates/list" in one.sentence] == ["info"]
     other = about(await looked_at(tmp_path, sites, "ok"), "lists")
     assert not [one for one in other if "resources" in one.sentence or "prompts" in one.sentence]
