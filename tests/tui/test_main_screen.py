@@ -437,7 +437,7 @@ async def test_a_search_shows_hits_scores_and_why_servers_are_absent_and_a_numbe
         await d.until(lambda: d.core.commands == [p.SearchTools("find a note")])
         d.core.traces = (trace,)
         d.core.put(p.Searched(1))
-        await d.until(lambda: "3 of 31 tools match" in screen_text(d.app))
+        await d.until(lambda: "tools that match: 3 of 31" in screen_text(d.app))
         shown = screen_text(d.app)
         assert "7.50  notes.search" in shown and "browser  starting" in shown
         await d.press("1", after=0.5)
