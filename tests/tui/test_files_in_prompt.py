@@ -94,3 +94,13 @@ async def test_files_are_attached_and_the_clipboard_pasted_by_command():
 )
 def test_only_what_is_nothing_but_paths_of_images_counts_as_such(text, paths):
     assert mentions.pasted_files(text) == paths
+
+
+async def test_a_message_that_is_back_in_the_prompt_is_sent_by_enter_though_it_ends_in_a_mention():
+    async with opened(scenes.busy_core()) as d:
+        await d.put(p.Unqueued("see @ap"))
+        await d.until(lambda: d.app.main.prompt.text == "see @ap")
+        await d.put(p.FilesFound("ap", ("src/app.py",)))
+        await d.press("enter", after=1)
+        await d.until(lambda: d.core.sent(p.Submit) == [p.Submit("see @ap")])
+        assert not d.core.sent(p.Attach)

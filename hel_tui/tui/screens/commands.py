@@ -203,8 +203,7 @@ class Commands:
 
     def taken_back(self, text: str) -> None:
         """Put what waited into the prompt, before what is written there."""
-        draft = self.screen.prompt.text
-        self.screen.prompt.write(f"{text}\n{draft}" if draft else text)
+        self.screen.prompt.give_back(text)
         self.screen.drafting.tell()  # nothing else has it now
         self.screen.set_focus(self.screen.prompt)
 

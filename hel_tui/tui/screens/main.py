@@ -155,7 +155,9 @@ class MainScreen(MainLayout):
     def complete(self) -> None:
         """Offer what could come of the text in the prompt: a command, or the resource being mentioned."""
         text = self.prompt.text
-        if text.startswith("/"):
+        if text == self.prompt.given:
+            offered = []
+        elif text.startswith("/"):
             offered = slash.candidates(text, self.commands.typed.known, self.offers.prompts)
         else:
             offered = self.offers.candidates(self.prompt.before_cursor) if "@" in text else []

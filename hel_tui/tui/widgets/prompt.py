@@ -93,6 +93,8 @@ class Prompt(TextArea):
         self.waiting = self.held = 0
         """How much waits for the running turn, and how much of it is held."""
         self.completion = completion
+        self.given = ""
+        """The text as it was put there by nobody's typing: nothing of it is being completed."""
         self._pastes: dict[str, str] = {}
         self._last_key = 0.0
         self._burst_enters = 0
@@ -233,6 +235,11 @@ class Prompt(TextArea):
         """Replace the whole text and put the cursor at its end."""
         self.text = text
         self.move_cursor(self.document.end)
+
+    def give_back(self, text: str) -> None:
+        """Put text before what is written."""
+        self.given = f"{text}\n{self.text}" if self.text else text
+        self.write(self.given)
 
     def action_send(self, later: bool = False) -> None:
         shown, whole = self.text.strip(), self.whole.strip()
