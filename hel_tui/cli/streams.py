@@ -114,9 +114,11 @@ def read_all(end: float = math.inf) -> str:
 
     Raises `TooLong` above `MOST` bytes, and `TimeIsOver` at `end` (as `time.monotonic` tells it).
     """
-    if not isinstance(sys.stdin, TextIOWrapper):
+    try:
+        number = sys.stdin.fileno()
+    except (OSError, ValueError):  # in the place of a stream of the system's: it is no pipe to wait for
         return sys.stdin.read()
-    number, data = sys.stdin.fileno(), bytearray()
+    data = bytearray()
     while _speaks(number, end):
         if not (piece := os.read(number, _PIECE)):
             return data.decode("utf-8", "replace")

@@ -102,7 +102,7 @@ def test_from_a_server_that_does_not_start_to_a_call_followed_to_its_wire(
         terminal.press("escape")
         terminal.wait_idle(0.3)
         terminal.press("escape")
-        terminal.wait(r"weather renewed.*today")
+        terminal.wait(r"weather: the new one answers; 1 called again.*check today passes")
         terminal.wait(r"weather has other tools")
         env = environment(tmp_path)
         ran = shell("mcp", "test", env=env, cwd=project)

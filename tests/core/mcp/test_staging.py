@@ -94,7 +94,7 @@ async def test_a_broken_one_leaves_the_old_one_callable_and_the_next_save_tries_
     assert renewed.still_up
     assert "ended" in renewed.failure.sentence
     assert "syntax of my own" in "\n".join(renewed.failure.stderr)
-    assert [one.number for one in bench.events if isinstance(one, ServerFailed)] == [renewed.failure.number]
+    assert not [one for one in bench.events if isinstance(one, ServerFailed)]  # who saved has a card for it
     assert await author.said() == "one:hi"
     assert (bench.status().phase, bench.status().pid) == ("ready", old)
     author.write("three")
