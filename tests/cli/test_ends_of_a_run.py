@@ -131,7 +131,7 @@ def test_signals_that_come_at_once_are_one_and_end_it_in_order(begin, model, pro
     model.replies[:] = [call("bash", {"command": command})]
     run = begin("go", "--json")
     wait_for((project / "begun.txt").exists)
-    for number in (signal.SIGHUP, signal.SIGTERM):
+    for number in (signal.SIGSTOP, signal.SIGHUP, signal.SIGTERM, signal.SIGCONT):  # both wait for it at once
         run.send_signal(number)
     result = last_line(run)
     assert (run.returncode, result["status"]) == (130, "interrupted")

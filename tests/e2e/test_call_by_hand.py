@@ -28,6 +28,7 @@ def test_a_person_fills_in_a_form_sends_it_and_sees_the_result(tmp_path: Path, s
         terminal.wait("This is needed")
         assert not calls_received(tmp_path / "project")
         terminal.press("enter")
+        terminal.wait_idle(0.3)
         terminal.type("worker")
         terminal.press("ctrl+s")
         terminal.wait(r"✓ done.*worker: 9123")
