@@ -308,44 +308,40 @@ def test_a_file_may_be_piped_in(project, env, model) -> None:
     assert '"required": ["port"]' in sent(model)
 
 
-def test_a_pipe_that_nobody_speaks_into_does_not_hold_it_up(project, env, model) -> None:
+@pytest.fixture
+def silent(project: Path, env: dict[str, str], model: ScriptedModel):
+    """Runs a prompt with a pipe for stdin that nobody speaks into and nobody closes."""
+
+    def go(*arguments: str) -> subprocess.CompletedProcess[bytes]:
+        chosen = ["--no-mcp", "--model", "scripted/scripted", "--base-url", model.url]
+        read, write = os.pipe()
+        try:
+            return subprocess.run(
+                [*HEL, "run", *arguments, *chosen],
+                env={**env, "PYTHONPATH": str(ROOT)},
+                cwd=project,
+                stdin=read,
+                capture_output=True,
+                timeout=60,
+                check=False,
+            )
+        finally:
+            os.close(read)
+            os.close(write)
+
+    return go
+
+
+def test_a_pipe_that_nobody_speaks_into_does_not_hold_it_up(silent, model) -> None:
     model.replies[:] = [say("hi")]
-    chosen = ["--no-mcp", "--model", "scripted/scripted", "--base-url", model.url]
-    read, write = os.pipe()
-    try:
-        done = subprocess.run(
-            [*HEL, "run", "go", *chosen],
-            env={**env, "PYTHONPATH": str(ROOT)},
-            cwd=project,
-            stdin=read,
-            capture_output=True,
-            timeout=60,
-            check=True,
-        )
-    finally:
-        os.close(read)
-        os.close(write)
-    assert (done.stdout, sent(model)) == (b"hi\n", "go")
+    done = silent("go")
+    assert (done.returncode, done.stdout, sent(model)) == (0, b"hi\n", "go")
 
 
-def test_time_that_is_over_before_the_prompt_is_known_makes_no_request(project, env, model) -> None:
+def test_time_that_is_over_before_the_prompt_is_known_makes_no_request(silent, model) -> None:
     """A pipe that nobody speaks into counts as empty only after a while; the time may be over before that."""
     model.replies[:] = [say("never")]
-    read, write = os.pipe()
-    chosen = ["--no-mcp", "--model", "scripted/scripted", "--base-url", model.url]
-    try:
-        done = subprocess.run(
-            [*HEL, "run", "go", "--json", "--timeout", "1", *chosen],
-            env={**env, "PYTHONPATH": str(ROOT)},
-            cwd=project,
-            stdin=read,
-            capture_output=True,
-            timeout=60,
-            check=False,
-        )
-    finally:
-        os.close(read)
-        os.close(write)
+    done = silent("go", "--json", "--timeout", "1")
     last = json.loads(done.stdout.splitlines()[-1])
     assert (done.returncode, last["type"], last["status"]) == (3, "result", "limit")
     assert not model.requests
